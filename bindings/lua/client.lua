@@ -173,11 +173,38 @@ end
 
 local submit_options = { name = "text" }
 
+local more_options = { code = true }
+for name in pairs(shared.over_the_file) do
+  more_options[name] = true
+end
+
+-- Adds the tags, with commas between them, of a job that was submitted.
+local function tagged(self, name, tags)
+  for tag in (tags or ""):gmatch("[^,]+") do
+    local good, message, code, detail = self:tag(name, tag)
+    if not good then
+      return nil, message, code, detail
+    end
+  end
+  return name
+end
+
 -- Submits a job, or the text of a file: "user~name".  code = bytes of a tar
--- archive of the folder that its commands begin in.
+-- archive of the folder that its commands begin in; time, after, priority,
+-- virtual_cluster and tags as of a platform's.
 function client:submit(job, options)
-  options = checked(options, submit_options, { code = true })
+  options = checked(options, submit_options, more_options)
   local text, message, code, detail = job, nil, nil, nil
+  if type(job) == "string" and (options.time or options.after or
+      options.virtual_cluster or options.priority) then
+    job, message, code, detail = openpai.job.parse(job)
+  end
+  if job and type(job) ~= "string" then
+    job, message, code, detail = shared.job_with(job, options)
+  end
+  if not job then
+    return nil, message, code, detail
+  end
   if type(job) ~= "string" then
     text, message, code, detail = job:to_yaml { secrets = true }
     if not text then
@@ -194,7 +221,7 @@ function client:submit(job, options)
   local made = said.name or options.name or
     assert(openpai.job.parse(text)):name()
   if made:find("~", 1, true) then
-    return made
+    return tagged(self, made, options.tags)
   end
   local user = self:user()
   if not user then -- a socket tells the platform, but not the client
@@ -205,7 +232,7 @@ function client:submit(job, options)
     end
     user = status.jobStatus.username
   end
-  return user .. "~" .. made
+  return tagged(self, user .. "~" .. made, options.tags)
 end
 
 local query_options = {

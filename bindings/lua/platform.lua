@@ -179,15 +179,66 @@ function platform:close() return close(self, false) end
 -- The same, but tasks go on: for the next platform of the root.
 function platform:leave() return close(self, true) end
 
+local job_options = {
+  time = "text", after = "text", virtual_cluster = "text", priority = "text",
+}
 local submit_options = {
   name = "text", user = "text", code_dir = "text", work_dir = "text",
 }
+-- What submit() takes besides, also a client's.
+local over_the_file = { tags = true }
+for name in pairs(job_options) do
+  over_the_file[name] = true
+end
+
+-- A name, a handle, or a list of these, as names with commas between them.
+local function names(jobs)
+  if type(jobs) ~= "table" or getmetatable(jobs) == handle_class then
+    jobs = { jobs }
+  end
+  local list = {}
+  for i, job in ipairs(jobs) do
+    if getmetatable(job) == handle_class then
+      local status, message, code, detail = job:show()
+      if not status then
+        return nil, message, code, detail
+      end
+      job = status.jobStatus.username .. "~" .. status.name
+    end
+    list[i] = job
+  end
+  return table.concat(list, ",")
+end
+
+-- The job with what is given over what its file says, if anything is.
+local function job_with(job, options)
+  local given, message, code, detail = {}, nil, nil, nil
+  for name in pairs(job_options) do
+    given[name] = options[name]
+  end
+  if given.after ~= nil then
+    given.after, message, code, detail = names(given.after)
+    if not given.after then
+      return nil, message, code, detail
+    end
+  end
+  if next(given) == nil then
+    return job
+  end
+  return job:with_options(words(given, job_options))
+end
 
 -- Takes a job; in the database when this returns, unless called by on_event.
+-- Over what its file says: time, after, virtual_cluster, priority; and tags.
 function platform:submit(job, options)
-  options = checked(options, submit_options)
+  options = checked(options, submit_options, over_the_file)
+  local message, code, detail, id
+  job, message, code, detail = job_with(job, options)
+  if not job then
+    return nil, message, code, detail
+  end
   local fields = words(options, submit_options)
-  local id, message, code, detail = self.core:submit(job, fields)
+  id, message, code, detail = self.core:submit(job, fields)
   local number = 2
   while not id and code == "PAI_EEXISTS" and not options.name and
         number < 10000 do
@@ -202,7 +253,15 @@ function platform:submit(job, options)
   if not id then
     return nil, message, code, detail
   end
-  return done(self, setmetatable({ platform = self, id = id }, handle_class))
+  local handle = setmetatable({ platform = self, id = id }, handle_class)
+  for tag in (options.tags or ""):gmatch("[^,]+") do
+    local good
+    good, message, code, detail = handle:tag(tag)
+    if not good then
+      return nil, message, code, detail
+    end
+  end
+  return done(self, handle)
 end
 
 -- The job of a name, "name" or "user~name", or of a number.
@@ -440,6 +499,7 @@ function log:read()
 end
 
 shared.log, shared.platform, shared.handle = log, platform, handle
+shared.job_with, shared.over_the_file = job_with, over_the_file
 rawset(openpai, "Platform", nil)
 rawset(openpai, "LogReader", nil)
 rawset(openpai, "platform", {

@@ -149,6 +149,9 @@ void facade_set(Draft *draft, const char *place, draft_value value,
 job_text facade_get(const Draft *draft, const char *place, failure *f);
 /* Of the draft's text as it is. */
 Job *facade_draft_job(const Draft *draft, failure *f);
+/* A copy with "time", "after" (names, with commas between them),
+ * "virtual_cluster" and "priority" in its file. */
+Job *facade_job_with(const Job *job, words fields, failure *f);
 pai_report *facade_draft_check(const Draft *draft, int version, bool hived,
                                failure *f);
 

@@ -149,6 +149,9 @@ typedef struct {} Job;
     return facade_diff($self, other, f);
   }
   pai_report *v1_report(failure *f) { return facade_v1_report($self, f); }
+  Job *with_options(words fields, failure *f) {
+    return facade_job_with($self, fields, f);
+  }
 }
 
 typedef struct {} Draft;

@@ -70,6 +70,8 @@ static int judge_result(pai__http_request *r)
     return broke(r, PAI_ENOTFOUND, "cannot find");
   case CURLE_COULDNT_CONNECT:
     return broke(r, PAI_ENOTFOUND, "cannot connect to");
+  case CURLE_OPERATION_TIMEDOUT:
+    return broke(r, PAI_EIO, "no answer in time from");
   case CURLE_PEER_FAILED_VERIFICATION: return judge_trust(r);
   case CURLE_SSL_CACERT_BADFILE:
     return judge_files(r, "the authorities", r->http->ca_file);

@@ -16,6 +16,9 @@ import sys
 SEEN = {
     "first-job.ipynb": ["did you mean 'host'?", "I am worker 1", "succeeded",
                         "in a job of its own", "KeyError: 'cpu'"],
+    "functions.ipynb": ["True 3.0", "ArithmeticError: the loss grows",
+                        'File "Cell In[3]", line 4, in fit', "[2.996, 3.0, 3.0]",
+                        "got an unexpected keyword argument 'sed'"],
     "scheduling-policy.ipynb": ["SmallestFirst", "Request 3 waits",
                                 "image/png", "image/svg+xml"],
     "topology.ipynb": ["bind to CPUs 0-7", "image/svg+xml", "bob 8"],
@@ -30,6 +33,7 @@ def outputs(path):
     for cell in json.loads(path.read_text())["cells"]:
         for output in cell.get("outputs", ()):
             parts += output.get("text", ())
+            parts += output.get("traceback", ())
             for kind, data in output.get("data", {}).items():
                 parts += [kind, *data]
     return re.sub(r"\x1b\[[0-9;]*m", "", "".join(parts))

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import openpai
 
@@ -42,6 +43,13 @@ def text(*commands, name="t", instances=1, cpus=1):
 
 def job(*commands, **more):
     return openpai.Job.parse(text(*commands, **more))
+
+
+def without_cloudpickle(test):
+    """As if it were not installed, until the test's end."""
+    patch = unittest.mock.patch.dict(sys.modules, {"cloudpickle": None})
+    patch.start()
+    test.addCleanup(patch.stop)
 
 
 # Says a number and sleeps so many seconds, longer than any test.  Process ids

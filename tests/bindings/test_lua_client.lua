@@ -63,6 +63,21 @@ function tests.blocking()
   fails("PAI_EINVAL", nil, nil, c:info())
 end
 
+-- What stands over the job's file.
+function tests.options()
+  local c = client()
+  local first = assert(c:submit(file("before", "true")))
+  local second = assert(c:submit(file("behind", "true"), {
+    time = "90s", after = first, tags = "over" }))
+  assert(c:wait(second) == "succeeded")
+  local own = c:config(second).extras.openpai
+  assert(own.timeLimit == "90s" and own.after[1] == first)
+  assert(#c:jobs { tags = "over" } == 1)
+  fails("PAI_EINVAL", nil, nil, c:submit(file("x", "true"),
+                                         { priority = "high" }))
+  assert(c:close())
+end
+
 function tests.exec()
   local c = client()
   local job = assert(c:submit(file("exec", "echo up; sleep 1000")))

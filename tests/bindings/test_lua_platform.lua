@@ -125,6 +125,31 @@ function tests.names()
   assert(p:close())
 end
 
+-- What stands over the job's file.
+function tests.options()
+  local p = open()
+  local first = assert(p:submit(job("true", "first")))
+  local h = assert(p:submit(job("true", "second"), {
+    time = "90s", after = { first }, priority = "test", tags = "a,b" }))
+  assert(h:wait() == "succeeded")
+  local detail = h:show()
+  table.sort(detail.tags)
+  assert(table.concat(detail.tags, ",") == "a,b")
+  local config = openpai.job.parse(h:config())
+  local own = config:get("/extras/openpai")
+  assert(own.timeLimit == "90s" and #own.after == 1)
+  assert(own.after[1] == detail.jobStatus.username .. "~first")
+  assert(config:get("/extras/hivedScheduler/jobPriorityClass") == "test")
+  assert(p:submit(job("true", "third"), { after = "first,second" }))
+  local _, message, code = p:submit(job("true"), { priority = "high" })
+  assert(code == "PAI_EINVAL" and message:find("prod, test or oppo"), message)
+  assert(select(3, p:submit(job("true"), { time = "soon" })) == "PAI_EINVAL")
+  assert(select(3, p:submit(job("true"), { after = "none" })) ==
+         "PAI_ENOTFOUND")
+  assert(not pcall(p.submit, p, job("true"), { tme = "1s" }))
+  assert(p:close())
+end
+
 function tests.stays()
   local p, root = open()
   local h = assert(p:submit(job("echo x; exec sleep 1000", "stays")))

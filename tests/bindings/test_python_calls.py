@@ -5,7 +5,6 @@ Usage: test_python_calls.py ROOT [unittest's arguments]
 import json
 import asyncio
 import collections
-import concurrent.futures
 import functools
 import os
 import pathlib
@@ -18,7 +17,8 @@ import unittest
 import unittest.mock
 
 import openpai
-from python_jobs import ROOT, job, main, new_root, text
+from python_jobs import (
+    ROOT, job, main, new_root, text, without_cloudpickle)
 
 HELPER = 7
 T = typing.TypeVar("T")
@@ -58,13 +58,6 @@ def held(folder):
     while not (path / "go").exists():
         time.sleep(0.01)
     return "went on"
-
-
-def wrapper(value):
-    @functools.lru_cache(maxsize=None)
-    def inner():
-        return value
-    return inner
 
 
 def scaled(factor):
@@ -161,6 +154,7 @@ def local(loaded):
 
 class Calls(unittest.TestCase):
     def setUp(self):
+        without_cloudpickle(self)
         self.platform = openpai.Platform(root=new_root())
         self.addCleanup(self.platform.close)
 
@@ -279,9 +273,6 @@ class Calls(unittest.TestCase):
         handles = [self.call(*given) for _, *given in wanted]
         for handle, (result, *given) in zip(handles, wanted):
             self.assertEqual(handle.result(), result, given)
-        with self.assertRaises(openpai.InvalidError) as caught:
-            self.call(functools.lru_cache(maxsize=None)(lambda x: x), 1)
-        self.assertIn("wraps a lambda", str(caught.exception))
 
     def test_by_cloudpickle(self):
         """What nothing else can take, where that is installed."""
@@ -294,7 +285,7 @@ class Calls(unittest.TestCase):
             "import pickle\n"
             "def dumps(value):\n"
             "    return pickle.dumps(('by value',))\n")
-        self.addCleanup(sys.modules.pop, "cloudpickle", None)
+        del sys.modules["cloudpickle"]
         with unittest.mock.patch.object(sys, "path",
                                         [str(folder), *sys.path]):
             self.assertEqual(self.call(str.upper, Own()).result(), "BY VALUE")
@@ -304,10 +295,6 @@ class Calls(unittest.TestCase):
             self.call(fails, "key").result()
         self.assertEqual(caught.exception.args, ("key",))
         self.assertIn("raise KeyError", str(caught.exception.__cause__))
-        with self.assertRaises(openpai.InvalidError) as caught:
-            self.call(wrapper(1))
-        self.assertIn("it wraps a lambda, or a function",
-                      str(caught.exception))
         with self.assertRaises(openpai.InvalidError) as caught:
             with open(os.devnull) as file:
                 self.call(twice, file)
@@ -355,6 +342,75 @@ class Calls(unittest.TestCase):
         (folder / "go").touch()
         self.assertEqual(list(order), [slow])
 
+    def test_exception(self):
+        """What result() would raise; a card has it, too."""
+        good, bad, dead = (self.call(twice, 2), self.call(fails, "key"),
+                           self.call(exits, 3))
+        self.assertIsNone(good.exception())
+        self.assertIsInstance(bad.exception(), KeyError)
+        self.assertEqual(dead.exception().code, 3)
+        self.assertIsInstance(dead.exception(), openpai.Error)
+        self.assertIn("KeyError: &#x27;key&#x27;", bad._repr_html_())
+        self.assertEqual(bad.why().raised, "KeyError: 'key'")
+        self.assertIn("\nKeyError: 'key'", str(bad.why()))
+        self.assertIsNone(dead.why().raised)
+        self.assertNotIn("KeyError", good._repr_html_())
+        self.assertRegex(repr(bad), "^<openpai.CallHandle [0-9]+, .*~fails_"
+                                    "[0-9a-f]+: failed>$")
+
+    def test_awaited(self):
+        async def scene():
+            good, bad = self.call(twice, 2), self.call(fails, "key")
+            self.assertEqual(await good.result_async(), 14)
+            with self.assertRaises(KeyError):
+                await bad.result_async()
+        asyncio.run(scene())
+
+    def test_arguments(self):
+        """What would fail there is told at once."""
+        def train(rate, gpu=0):
+            return rate, gpu
+
+        before = len(self.platform.jobs())
+        for parts, args, more in (
+                (("rate",), (), {}), (("gpus", "did you mean gpu="), (1,),
+                                      {"gpus": 1}),
+                (("time", "options(time="), (1,), {"time": "1m"}),
+                (("gpu", "options()"), (1,), {"gpu": 1})):
+            with self.assertRaises(TypeError) as caught:
+                self.call(train, *args, **more)
+            for part in parts:
+                self.assertIn(part, str(caught.exception))
+        self.assertEqual(len(self.platform.jobs()), before)
+        self.assertEqual(self.platform.options().call(train, 1, gpu=2).result(),
+                         (1, 2))
+        self.assertEqual(self.call(max, 1, 2).result(), 2)
+
+    def test_submit(self):
+        """The options of submit() are in the job, over what its file says."""
+        first = self.platform.submit(job("true"))
+        path = pathlib.Path(new_root()) / "job.yaml"
+        path.write_text(text("true", name="second"))
+        second = self.platform.submit(path, time="90s", after=[first],
+                                      priority="test", tags=["a", "b"])
+        self.assertTrue(second.wait().succeeded)
+        extras = openpai.Job.parse(second.config())["extras"]
+        self.assertEqual(extras["openpai"],
+                         {"timeLimit": "90s", "after": [first.name]})
+        self.assertEqual(extras["hivedScheduler"], {"jobPriorityClass": "test"})
+        self.assertEqual(sorted(second.status.tags), ["a", "b"])
+        for wrong in ({"priority": "high"}, {"tags": "a,b"}, {"time": "soon"}):
+            with self.assertRaises(ValueError):
+                self.platform.submit(path, **wrong)
+        with self.assertRaises(openpai.PermissionDenied):
+            self.platform.submit(path, virtual_cluster="none")
+
+        async def scene():
+            third = await self.platform.submit_async(path, name="third",
+                                                     tags="c")
+            return await third, third.status.tags
+        self.assertEqual(asyncio.run(scene()), (("succeeded", 0), ("c",)))
+
     def test_no_result(self):
         handle = self.platform.submit(job("true"))
         with self.assertRaises(LookupError) as caught:
@@ -399,71 +455,6 @@ class Calls(unittest.TestCase):
         self.assertIn("help: ", str(caught.exception))
 
 
-class Executors(unittest.TestCase):
-    def executor(self, **more):
-        made = openpai.Executor(root=new_root(), memory="128M", **more)
-        self.addCleanup(made.shutdown, cancel_futures=True)
-        return made
-
-    def test_it_is_one(self):
-        with self.executor(limit=2) as executor:
-            self.assertIsInstance(executor, concurrent.futures.Executor)
-            self.assertEqual(list(executor.map(twice, [1, 2, 3])),
-                             [7, 14, 21])
-            good, bad, dead = (executor.submit(lambda x: x, SIZES),
-                               executor.submit(fails, "key"),
-                               executor.submit(exits, 3))
-            done, _ = concurrent.futures.wait([good, bad, dead])
-            self.assertEqual(len(done), 3)
-            self.assertEqual(good.result(), SIZES)
-            self.assertIsInstance(bad.exception(), KeyError)
-            self.assertEqual(dead.exception().code, 3)
-            with self.assertRaises(openpai.InvalidError):
-                executor.submit(twice, loaded)
-        with self.assertRaises(RuntimeError):
-            executor.submit(twice, 1)
-
-    def test_what_waits_is_cancelled(self):
-        executor = self.executor(limit=1)
-        folder = pathlib.Path(new_root())
-        runs = executor.submit(held, str(folder))
-        waits = executor.submit(twice, 1)
-        while not (folder / "up").exists():
-            time.sleep(0.01)
-        self.assertFalse(runs.cancel())
-        self.assertTrue(waits.cancel())
-        (folder / "go").touch()
-        self.assertEqual(runs.result(), "went on")
-        with self.assertRaises(concurrent.futures.CancelledError):
-            waits.result()
-
-    def test_what_waits_is_not_run_at_the_end(self):
-        folder = pathlib.Path(new_root())
-        with self.executor(limit=1) as executor:
-            runs = executor.submit(held, str(folder))
-            waits = [executor.submit(twice, i) for i in range(3)]
-            while not (folder / "up").exists():
-                time.sleep(0.01)
-            executor.shutdown(wait=False, cancel_futures=True)
-            (folder / "go").touch()
-        self.assertEqual(runs.result(), "went on")
-        self.assertTrue(all(future.cancelled() for future in waits))
-
-    def test_what_cannot_be(self):
-        root = new_root()
-        with openpai.Platform(root=root):
-            with self.assertRaises(openpai.BusyError):
-                openpai.Executor(root=root)
-        with self.assertRaises(ValueError):
-            openpai.Executor(root=root, limit=0)
-        counts = []
-        for _ in range(5):
-            with self.assertRaises(TypeError):
-                openpai.Executor(root=root, gpus=1)
-            counts.append(len(os.listdir("/proc/self/fd")))
-        self.assertEqual(counts[-1], counts[0])
-
-
 class Notebooks(unittest.TestCase):
     def test_cells(self):
         """The magics, in a shell of IPython's own."""
@@ -501,7 +492,7 @@ class Notebooks(unittest.TestCase):
             [sys.executable, "-c", script, str(new_root())], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         for part in ("in the job\n", "\n42\n", "NAME  ", "got 'mine'",
-                     "<openpai.Handle", "awaited\n",
+                     "<openpai.CallHandle", "awaited\n",
                      "cannot be read here", "help: define or import",
                      "%%pai [gpu=N]", "ValueError"):
             self.assertIn(part, done.stdout)

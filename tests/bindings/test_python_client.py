@@ -4,8 +4,10 @@ Usage: test_python_client.py ROOT [unittest's arguments]
 """
 import asyncio
 import gc
+import pickle
 import random
 import signal
+import socket
 import threading
 import time
 import unittest
@@ -18,6 +20,49 @@ from python_serve import Played, platform, served
 
 def item(number):
     return {"name": "j%d" % number, "username": "ann", "state": "SUCCEEDED"}
+
+
+class Unreached(unittest.TestCase):
+    """One base for all, with the kinds that Python has for it."""
+    def raises(self, ours, *kinds, **options):
+        with openpai.BlockingClient(most_tries=1, **options) as client:
+            with self.assertRaises(ours) as caught:
+                client.info()
+        for kind in (openpai.Error, *kinds):
+            self.assertIsInstance(caught.exception, kind)
+        self.assertIs(type(caught.exception), ours)
+        self.assertTrue(str(caught.exception))
+        again = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((type(again), str(again), again.code),
+                         (ours, str(caught.exception), caught.exception.code))
+        return caught.exception
+
+    def test_nobody_listens(self):
+        kinds = (openpai.ServerNotFoundError, openpai.NotFoundError,
+                 ConnectionError, OSError)
+        error = self.raises(*kinds, socket=ROOT / "no-such-socket")
+        self.assertEqual(error.name, "PAI_ENOTFOUND")
+        self.raises(*kinds, url="http://127.0.0.1:1")
+        self.raises(*kinds, url="http://no-such-host.invalid")
+
+    def test_no_answer(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            url = "http://127.0.0.1:%d" % server.getsockname()[1]
+            error = self.raises(openpai.ServerTimeoutError, openpai.IoError,
+                                openpai.TimedOutError, TimeoutError, url=url,
+                                total_time=0.1)
+            self.assertTrue(error.retriable)
+        with Played() as server:
+            server.answers["GET /api/v2/info"] = lambda handler: handler.cut()
+            self.raises(openpai.ServerLostError, openpai.IoError,
+                        ConnectionError, url=server.url)
+
+    def test_what_a_server_says_is_no_such_thing(self):
+        with Played() as server:
+            with openpai.BlockingClient(server.url) as client:
+                with self.assertRaises(openpai.NotFoundError) as caught:
+                    client.job("ann~none")
+            self.assertNotIsInstance(caught.exception, OSError)
 
 
 class Real(unittest.TestCase):
@@ -75,8 +120,9 @@ class Real(unittest.TestCase):
             name = client.submit(job(NUMBER, "exec sleep $n", name="stop"))
             number = int(next(client.logs(name, follow=True)))
             until_alive(number)
-            with self.assertRaises(TimeoutError):
+            with self.assertRaises(TimeoutError) as caught:
                 client.wait(name, timeout=0)
+            self.assertIsInstance(caught.exception, openpai.Error)
             client.stop(name)
             self.assertEqual(client.wait(name).state, "stopped")
             self.assertFalse(is_alive(number))

@@ -20,7 +20,11 @@ from . import facade as _facade
 from ._accounts import Accounts, Identity, VirtualClusters
 from ._allocation import Allocation, Item, NodeAllocation
 from ._client import BlockingClient, Client, Executing
-from ._client_base import Answer, Changes, ClientLogs, JobChange, JobPages
+from ._client_base import Answer, JobChange
+from ._client_calls import (
+    AsyncClientCall, AsyncClientCallOptions, ClientCall, ClientCallOptions)
+from ._client_many import ClientExecutor
+from ._client_streams import Changes, ClientLogs, JobPages
 from ._cluster import (
     Cluster, Machine, Near, Node, NodeGpu, Nodes, Share, Sku, Sums,
     VirtualCluster)
@@ -28,7 +32,8 @@ from ._draft import Draft
 from ._errors import (
     BusyError, CanceledError, Error, ExistsError, InternalError, InvalidError,
     IoError, LimitError, NoMemoryError, NoRoomError, NoSuchFileError,
-    NoSuchPlaceError, NotFoundError, PermissionDenied, UnsupportedError)
+    NoSuchPlaceError, NotFoundError, PermissionDenied, ServerLostError,
+    ServerNotFoundError, ServerTimeoutError, TimedOutError, UnsupportedError)
 from ._exec import Executed, Execution
 from ._forecast import (
     Forecast, Guess, History, Shape, Shapes, WhatIf, When)
@@ -38,7 +43,8 @@ from ._job_files import File
 from ._job import Change, Job, Prerequisite, Role, check, schema
 from ._life import (
     Action, Life, LifeRole, LifeStatus, LifeTask, exit_codes, exit_spec)
-from ._handle import CallHandle, Handle, Logs
+from ._handle import CallHandle, Handle
+from ._logs import Logs
 from ._many import Executor
 from ._platform import CallOptions, Event, Platform, repair, run
 from ._policy import PolicyHost, SchedulingPolicy, policy
@@ -64,10 +70,11 @@ from ._topology import (
 from ._trace import Attempt, Trace, TraceNote, TraceRecord
 
 __all__ = [
-    "Accounts", "Action", "Affinity", "Allocation", "Answer", "AsyncSession",
-    "Attempt",
+    "Accounts", "Action", "Affinity", "Allocation", "Answer",
+    "AsyncClientCall", "AsyncClientCallOptions", "AsyncSession", "Attempt",
     "BlockingClient", "BusyError", "CallHandle", "CallOptions", "CanceledError", "Change", "Changes", "Chunk",
-    "Client", "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
+    "Client", "ClientCall", "ClientCallOptions", "ClientExecutor",
+    "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
     "Difference",
     "DiskSample", "Draft", "Error", "Event", "ExistsError", "Failure", "FileSystemSample",
     "Executed", "Executing", "Execution", "Executor", "File", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
@@ -81,9 +88,10 @@ __all__ = [
     "Picture", "Place", "Platform", "Policy", "PolicyHost", "Prerequisite", "Queue",
     "Reason", "Replay", "Report", "Request", "Result", "Role", "Running",
     "Sample", "Sampler", "SchedNode", "SchedSums", "SchedVirtualCluster",
-    "Scheduler", "SchedulerView", "SchedulingPolicy", "Session", "Shadow", "ShadowStart", "Shape", "Shapes",
+    "Scheduler", "SchedulerView", "SchedulingPolicy", "ServerLostError",
+    "ServerNotFoundError", "ServerTimeoutError", "Session", "Shadow", "ShadowStart", "Shape", "Shapes",
     "Share", "SimJob", "SimReport", "Simulation", "Sku", "Step", "Summary",
-    "Sums", "TaskStatus", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
+    "Sums", "TaskStatus", "TimedOutError", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
     "TraceRecord", "UnsupportedError", "VirtualCluster", "VirtualClusters", "Want", "WhatIf",
     "When", "Why", "WhyReason", "__version__", "check", "compare", "exit_codes", "exit_spec",
     "gpus", "policies", "policy", "repair", "run", "schema", "simulate"]

@@ -110,6 +110,7 @@ class Accounts(_Part):
                         told["why"])
 
     def verify(self, token: str) -> Identity:
+        """Returns who a token belongs to, and whether it is good."""
         return self._identity(self._do("verify", token=token))
 
     def authorize(self, header: Optional[str]) -> Identity:
@@ -158,6 +159,7 @@ class Accounts(_Part):
         return result
 
     def user(self, user: str, *, viewer: Optional[str] = None) -> Table:
+        """Returns one user.  NotFoundError if there is none of that name."""
         result: Table = self._do("write_user", user=user, viewer=viewer)
         return result
 
@@ -211,9 +213,11 @@ class Accounts(_Part):
         return result
 
     def add_member(self, group: str, user: str) -> None:
+        """Adds a user to a group."""
         self._do("set_member", group=group, user=user, **{"in": 1})
 
     def remove_member(self, group: str, user: str) -> None:
+        """Removes a user from a group."""
         self._do("set_member", group=group, user=user, **{"in": 0})
 
     def need_ssh(self, user: str) -> None:
@@ -221,18 +225,22 @@ class Accounts(_Part):
         self._do("need_ssh", user=user)
 
     def has_user(self, user: str) -> bool:
+        """Whether there is a user of that name."""
         return bool(self._do("has_user", user=user))
 
     def is_admin(self, user: str) -> bool:
+        """Whether the user is an administrator."""
         return bool(self._do("is_admin", user=user))
 
     # --- groups
 
     def groups(self) -> List[Table]:
+        """Returns all groups."""
         result: List[Table] = self._do("write_groups")
         return result
 
     def group(self, group: str) -> Table:
+        """Returns one group.  NotFoundError if there is none of that name."""
         result: Table = self._do("write_group", group=group)
         return result
 
@@ -253,9 +261,11 @@ class Accounts(_Part):
             "group": group, "path": path}), json.dumps(value).encode())
 
     def remove_group(self, group: str) -> None:
+        """Removes a group."""
         self._do("remove_group", group=group)
 
     def may_use_vc(self, user: str, vc: str) -> bool:
+        """Whether the user may submit jobs to a virtual cluster."""
         return bool(self._do("may_use_vc", user=user, vc=vc))
 
     def add_vc(self, vc: str, *, description: Optional[str] = None,
@@ -287,9 +297,11 @@ class Accounts(_Part):
         self._do("put_storage", dict(storage))
 
     def remove_storage(self, name: str) -> None:
+        """Removes a storage."""
         self._do("remove_storage", name=name)
 
     def may_use_storage(self, user: str, name: str) -> bool:
+        """Whether the user may use a storage."""
         return bool(self._do("may_use_storage", user=user, name=name))
 
     # --- audit
@@ -339,6 +351,7 @@ class VirtualClusters(_Part):
         self._do("platform_stop_vc", name=name, on=1)
 
     def start(self, name: str) -> None:
+        """Lets jobs of a virtual cluster start again after stop()."""
         self._do("platform_stop_vc", name=name, on=0)
 
     def remove(self, name: str) -> None:
@@ -371,10 +384,12 @@ class VirtualClusters(_Part):
         return result
 
     def nodes(self) -> List[Table]:
+        """Returns the nodes of the platform."""
         result: List[Table] = self._do("platform_write_nodes")
         return result
 
     def node(self, name: str) -> Table:
+        """Returns one node.  NotFoundError if there is none of that name."""
         result: Table = self._do("platform_write_nodes", name=name)
         return result
 
@@ -383,4 +398,5 @@ class VirtualClusters(_Part):
         self._do("platform_drain", name=node, on=1, why=why)
 
     def undrain(self, node: str) -> None:
+        """Lets jobs start on a node again after drain()."""
         self._do("platform_drain", name=node, on=0)

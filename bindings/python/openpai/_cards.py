@@ -54,8 +54,10 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
                     for row in rows) + "</tbody></table>")
 
 
-def job_card(status: "JobStatus", most: int = 16) -> str:
-    """A job with its tasks; of many tasks the first ones."""
+def job_card(status: "JobStatus", most: int = 16,
+             cause: Optional[str] = None) -> str:
+    """A job with its tasks; of many tasks the first ones.  `cause`: why it
+    failed, where that is known better."""
     line = [_escape(status.user), _escape(status.virtual_cluster)]
     if status.seconds is not None:
         line.append("ran " + duration(status.seconds) if status.is_over
@@ -74,7 +76,8 @@ def job_card(status: "JobStatus", most: int = 16) -> str:
             for task in status.tasks[:most]]
     parts = ['<div><b>%s</b> %s <span style="opacity:.7">%s</span>' % (
         _escape(status.name), _badge(status.state), " · ".join(line))]
-    reason = status.failure.reason if status.failure else status.reason
+    reason = cause or (status.failure.reason if status.failure
+                       else status.reason)
     if reason and status.code:
         parts.append("<div>%s</div>" % _escape(reason))
     if status.failure:
@@ -119,7 +122,7 @@ class _Card:
     """A job as it was; on a terminal, where nothing follows it, a line."""
 
     def __init__(self, handle: "Handle", status: "JobStatus") -> None:
-        self.html = job_card(status)
+        self.html = handle._card(status)
         self.text = repr(handle)
 
     def _repr_html_(self) -> str:

@@ -8,19 +8,23 @@ from typing import (
     Union)
 
 from . import _job_files
-from ._client_base import (
-    Answer, AsyncJobPages, BlockingJobPages, Changes, ClientBase, ClientLogs,
-    job_query, open_changes, open_logs)
+from ._client_base import Answer, ClientBase
+from ._client_functions import AsyncFunctions, BlockingFunctions
+from ._client_streams import (
+    AsyncJobPages, BlockingJobPages, Changes, ClientLogs, job_query,
+    open_changes, open_logs)
+from ._errors import TimedOutError
 from ._exec import Command, Executed
 from ._records import JobStatus, Result, TaskName
 from ._job import Job, Path
 from ._job_files import File, OfServer
+from ._job_options import After, JobOptions, Priority
 from ._session import AsyncSession, Session
 
 _Filter = Union[None, str, Iterable[str]]
 
 
-class Client(ClientBase):
+class Client(AsyncFunctions):
     """Speaks OpenPAI's REST API, on the asyncio loop that runs.
 
         async with openpai.Client("https://pai.example.org/rest-server",
@@ -88,11 +92,16 @@ class Client(ClientBase):
     # --- jobs
 
     async def submit(self, job: Union[Job, Path], *,
-                     name: Optional[str] = None, code: Optional[Path] = None
-                     ) -> str:
+                     name: Optional[str] = None, code: Optional[Path] = None,
+                     time: Optional[str] = None, after: After = (),
+                     virtual_cluster: Optional[str] = None,
+                     priority: Optional[Priority] = None,
+                     tags: Union[str, Iterable[str]] = ()) -> str:
         """Submits a job, or the file at a path: "user~name".  `code` is a
-        folder that its commands begin in, for servers of this library."""
-        return await self._await(self._submit(job, name, code))
+        folder that its commands begin in, for servers of this library; all
+        else is as for Platform.submit()."""
+        return await self._await(self._submit(job, name, code, JobOptions.of(
+            time, after, virtual_cluster, priority, tags)))
 
     def jobs(self, *, state: _Filter = None, user: _Filter = None,
              virtual_cluster: _Filter = None, tag: _Filter = None,
@@ -118,9 +127,11 @@ class Client(ClientBase):
         await self._await(self._done("stop", {"job": job}))
 
     async def tag(self, job: str, tag: str) -> None:
+        """Adds a tag to a job."""
         await self._await(self._done("tag", {"job": job, "tag": tag}))
 
     async def untag(self, job: str, tag: str) -> None:
+        """Removes a tag from a job."""
         await self._await(self._done("untag", {"job": job, "tag": tag}))
 
     async def forget(self, job: str, *, keep_files: bool = False
@@ -171,7 +182,7 @@ class Client(ClientBase):
             return await asyncio.wait_for(waits, timeout)
         except asyncio.TimeoutError:
             pass
-        raise TimeoutError("the job is not over after %g s" % timeout)
+        raise TimedOutError("the job is not over after %g s" % timeout)
 
     def exec(self, job: str, command: Command = None,
              task: Optional[TaskName] = None, *, input: bytes = b"",
@@ -242,7 +253,7 @@ class Executing(Coroutine[Any, Any, Executed]):
             self._session.close()
 
 
-class BlockingClient(ClientBase):
+class BlockingClient(BlockingFunctions):
     """The same, for programs without asyncio: what is asked is waited for.
 
         with openpai.BlockingClient() as client:
@@ -292,8 +303,12 @@ class BlockingClient(ClientBase):
     # --- jobs
 
     def submit(self, job: Union[Job, Path], *, name: Optional[str] = None,
-               code: Optional[Path] = None) -> str:
-        return self._block(self._submit(job, name, code))
+               code: Optional[Path] = None, time: Optional[str] = None,
+               after: After = (), virtual_cluster: Optional[str] = None,
+               priority: Optional[Priority] = None,
+               tags: Union[str, Iterable[str]] = ()) -> str:
+        return self._block(self._submit(job, name, code, JobOptions.of(
+            time, after, virtual_cluster, priority, tags)))
 
     def jobs(self, *, state: _Filter = None, user: _Filter = None,
              virtual_cluster: _Filter = None, tag: _Filter = None,
@@ -369,3 +384,9 @@ def _warn(client: ClientBase) -> None:
     # Nothing to close if the constructor failed.
     if hasattr(client, "_client") and not client.closed:
         warnings.warn("unclosed %r" % client, ResourceWarning, source=client)
+
+
+# What both have is described once.
+for _name, _method in list(vars(BlockingClient).items()):
+    if callable(_method) and not _method.__doc__ and not _name.startswith("_"):
+        _method.__doc__ = vars(Client)[_name].__doc__

@@ -1,5 +1,4 @@
 """What both clients have in common: what is asked, and what it becomes."""
-import codecs
 import io
 import json
 import os
@@ -7,19 +6,19 @@ import tarfile
 import urllib.parse
 from dataclasses import dataclass
 from typing import (
-    Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, NamedTuple,
-    Optional, Set, Tuple, Union, cast)
+    Any, Dict, Iterable, NamedTuple, Optional, Union, cast)
 
 from . import facade as _facade
+from ._errors import answered
 from ._exec import (
     Command, Executed, command_words, exec_fields, executed, tried)
 from ._records import (
-    FINAL, Jobs, JobStatus, JobSummary, Result, State, TaskName, make_status,
-    task_name)
+    FINAL, JobStatus, Result, State, TaskName, make_status, task_name)
 from ._job import Job, Path
+from ._job_options import JobOptions
 from ._loop import Asked, Pump, Steps, Waits
 from ._session import begun
-from ._values import fields as as_words, listed
+from ._values import fields as as_words
 
 _Filter = Union[None, str, Iterable[str]]
 
@@ -36,6 +35,7 @@ class Answer:
 
     @property
     def text(self) -> str:
+        """The body as text; what is not UTF-8 is replaced."""
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
@@ -46,11 +46,12 @@ class Answer:
 class JobChange(NamedTuple):
     """A job has come to a state."""
     job: str  #: "user~name"
-    state: str  #: as in Event.state
+    state: State  #: as in Event.state
     code: Optional[int]  #: the completion code, if it is over
 
     @property
     def is_over(self) -> bool:
+        """Whether the job has ended."""
         return self.state in FINAL
 
 
@@ -67,18 +68,22 @@ def _archive(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-def _job_text(job: Union[Job, Path]) -> bytes:
+def _job_text(job: Union[Job, Path], options: JobOptions) -> bytes:
     """A file goes as it is: what is wrong with it, the server says best."""
+    if options.changes_file and not isinstance(job, Job):
+        job = Job.load(job)
     if isinstance(job, Job):
-        return job.to_yaml(secrets=True).encode()
+        return options.applied(job).to_yaml(secrets=True).encode()
     with open(job, "rb") as file:
         return file.read()
 
 
 class ClientBase(Waits):
     """What both clients have: what needs no answer."""
-    __slots__ = ("_client", "_pump", "__weakref__")
+    __slots__ = ("_client", "_pump", "_options", "__weakref__")
     _client: "_facade.Client"
+    #: What another client of the same server is made with.
+    _options: Dict[str, Any]
 
     def __init__(self, url: Optional[str] = None, *,
                  socket: Optional[Path] = None, root: Optional[Path] = None,
@@ -100,6 +105,9 @@ class ClientBase(Waits):
         is the platform of `openpai up` with that `socket`, or that `root`, by
         default this user's own.  Times are in seconds.
         """
+        self._options = {
+            name: value for name, value in locals().items()
+            if value is not None and name not in ("self", "__class__")}
         if root is not None:
             if url is not None or socket is not None:
                 raise ValueError("a root is for a client without URL or socket")
@@ -124,7 +132,13 @@ class ClientBase(Waits):
 
     @property
     def closed(self) -> bool:
+        """Whether close() was called."""
         return self._client.closed()
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether it is the platform of a socket: on this machine."""
+        return "url" not in self._options
 
     def _who(self) -> Dict[str, str]:
         result: Dict[str, str] = json.loads(self._client.who())
@@ -169,13 +183,18 @@ class ClientBase(Waits):
         """The JSON that is answered."""
         call = self._begin(kind, fields)
         yield call
-        call.answer()
+        answered(call)
         return json.loads(call.body() or b"null")
+
+    def _told_at(self, path: str) -> Steps[Any]:
+        """The JSON of any path."""
+        answer = yield from self._request("GET", path, None, None, None, None)
+        return answer.json()
 
     def _done(self, kind: str, fields: Dict[str, Any]) -> Steps[None]:
         call = self._begin(kind, fields)
         yield call
-        call.answer()
+        answered(call)
 
     def _request(self, method: str, path: str, json_body: Any,
                  data: Optional[bytes], type: Optional[str],
@@ -187,26 +206,29 @@ class ClientBase(Waits):
         call = self._begin("ask", {"method": method, "path": path,
                                    "type": type, "accept": accept}, data or b"")
         yield call
-        told = json.loads(call.answer())
+        told = json.loads(answered(call))
         return Answer(told["status"], told.get("type") or "", call.body(),
                       told["tries"])
 
     def _submit(self, job: Union[Job, Path], name: Optional[str],
-                code: Optional[Path]) -> Steps[str]:
-        text = _job_text(job)
+                code: Optional[Path], options: JobOptions = JobOptions()
+                ) -> Steps[str]:
+        text = _job_text(job, options)
         call = self._begin("submit", {"name": name}, text,
                            _archive(code) if code is not None else b"")
         yield call
-        call.answer()
+        answered(call)
         told = json.loads(call.body() or b"{}")
         made = str(told.get("name") or name or Job.parse(text).name)
-        if "~" in made:
-            return made
-        user = self.user
-        if user is None:  # a socket tells the platform, but not the client
-            status = yield from self._job(made)
-            user = status.user
-        return "%s~%s" % (user, made)
+        if "~" not in made:
+            user = self.user
+            if user is None:  # a socket tells the platform, but not the client
+                status = yield from self._job(made)
+                user = status.user
+            made = "%s~%s" % (user, made)
+        for tag in options.tags:
+            yield from self._done("tag", {"job": made, "tag": tag})
+        return made
 
     def _job(self, name: str) -> Steps[JobStatus]:
         told = yield from self._told("job", {"job": name})
@@ -251,257 +273,5 @@ class ClientBase(Waits):
     def _wait(self, name: str) -> Steps[Result]:
         call = self._begin("wait", {"job": name})
         yield call
-        told = json.loads(call.answer())
+        told = json.loads(answered(call))
         return Result(cast(State, told["state"].lower()), told["code"])
-
-
-# --- what comes piece by piece ----------------------------------------------------
-
-class _Stream:
-    """Begins when it is first read; ends with what the call fails with.  What
-    nobody reads waits at the server, but for some 256 KiB."""
-    __slots__ = ("_client", "_begin", "_call", "_over")
-
-    def __init__(self, client: ClientBase,
-                 begin: Callable[[], Steps["_facade.Call"]]) -> None:
-        self._client, self._begin = client, begin
-        self._call: Optional["_facade.Call"] = None
-        self._over = False
-
-    def close(self) -> None:
-        """Ends it early."""
-        call, self._call, self._over = self._call, None, True
-        if call is not None:
-            self._client._drop(call)
-
-    def _piece(self) -> Optional[bytes]:
-        """What is there; None: nothing yet; b"": the end."""
-        if self._over or self._call is None:
-            return b""
-        state = self._call.state()
-        if state == 0:
-            return None
-        if state > 0:
-            piece = self._call.take()
-            if not self._client.closed:
-                self._client._pump.poke()  # more may come now
-            return piece
-        call, self._call, self._over = self._call, None, True
-        call.answer()  # raises what went wrong
-        return b""
-
-    def _next_piece(self) -> bytes:
-        if self._call is None and not self._over:
-            self._call = self._client._block(self._begin())
-        while True:
-            piece = self._piece()
-            if piece is not None:
-                return piece
-            self._client._step()
-
-    async def _await_piece(self) -> bytes:
-        if self._call is None and not self._over:
-            self._call = await self._client._await(self._begin())
-        while True:
-            piece = self._piece()
-            if piece is not None:
-                return piece
-            await self._client._pump.tick()
-
-
-class _Lines(_Stream):
-    """The same in lines."""
-    __slots__ = ("_decoder", "_rest", "_lines")
-
-    def __init__(self, client: ClientBase,
-                 begin: Callable[[], Steps["_facade.Call"]]) -> None:
-        super().__init__(client, begin)
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._rest = ""
-        self._lines: List[str] = []  # the next one is the last
-
-    def close(self) -> None:
-        super().close()
-        self._lines, self._rest = [], ""
-
-    def _split(self, piece: bytes) -> bool:
-        """False: it was the last one."""
-        text = self._rest + self._decoder.decode(piece, not piece)
-        *lines, self._rest = text.split("\n")
-        if not piece and self._rest:
-            lines.append(self._rest)
-            self._rest = ""
-        self._lines = lines[::-1]
-        return bool(piece)
-
-    def _line(self) -> Optional[str]:
-        while not self._lines:
-            if not self._split(self._next_piece()) and not self._lines:
-                return None
-        return self._lines.pop()
-
-    async def _await_line(self) -> Optional[str]:
-        while not self._lines:
-            if (not self._split(await self._await_piece()) and
-                    not self._lines):
-                return None
-        return self._lines.pop()
-
-
-class ClientLogs(_Lines):
-    """Lines of a log of a server's job: `async for` of a Client, `for` of a
-    BlockingClient."""
-    __slots__ = ()
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = self._line()
-        if line is None:
-            raise StopIteration
-        return line
-
-    def __aiter__(self) -> AsyncIterator[str]:
-        return self
-
-    async def __anext__(self) -> str:
-        line = await self._await_line()
-        if line is None:
-            raise StopAsyncIteration
-        return line
-
-
-class Changes(_Lines):
-    """JobChanges of a server's jobs, as they come; likewise."""
-    __slots__ = ()
-
-    @staticmethod
-    def _made(line: str) -> JobChange:
-        told = json.loads(line)
-        return JobChange(told["job"], told["state"].lower(),
-                         told["code"] if told["final"] else None)
-
-    def __iter__(self) -> Iterator[JobChange]:
-        return self
-
-    def __next__(self) -> JobChange:
-        line = self._line()
-        if line is None:
-            raise StopIteration
-        return self._made(line)
-
-    def __aiter__(self) -> AsyncIterator[JobChange]:
-        return self
-
-    async def __anext__(self) -> JobChange:
-        line = await self._await_line()
-        if line is None:
-            raise StopAsyncIteration
-        return self._made(line)
-
-
-class JobPages:
-    """Jobs of a server, asked for by pages: `async for` of a Client, `for` of
-    a BlockingClient.  all() makes a table of them, await all() of a Client."""
-    __slots__ = ("_client", "_query", "_limit", "_offset", "_seen", "_got",
-                 "_over")
-
-    def __init__(self, client: ClientBase, query: Dict[str, Any], offset: int,
-                 limit: Optional[int], page: int) -> None:
-        if page < 1:
-            raise ValueError("a page has at least one job")
-        self._client, self._query = client, {**query, "limit": page}
-        self._offset, self._limit = offset, limit
-        self._seen: Set[Tuple[str, str]] = set()
-        self._got: List[JobSummary] = []  # the next one is the last
-        self._over = limit == 0
-
-    def _page(self) -> Steps[None]:
-        """The next jobs, if there are any.  One that moved to another page
-        while others were submitted is told once."""
-        told = yield from self._client._told(
-            "jobs", {**self._query, "offset": self._offset})
-        self._offset += len(told)
-        self._over = len(told) < self._query["limit"]
-        for item in told:
-            job = JobSummary.made(None, item)
-            if (job.user, job.name) not in self._seen:
-                self._seen.add((job.user, job.name))
-                self._got.insert(0, job)
-
-    def _pop(self) -> Optional[JobSummary]:
-        if self._limit is not None:
-            if self._limit == 0:
-                return None
-            self._limit -= 1
-        return self._got.pop()
-
-    def __iter__(self) -> Iterator[JobSummary]:
-        return self
-
-    def __next__(self) -> JobSummary:
-        while not self._got and not self._over:
-            self._client._block(self._page())
-        job = self._pop() if self._got else None
-        if job is None:
-            raise StopIteration
-        return job
-
-    def __aiter__(self) -> AsyncIterator[JobSummary]:
-        return self
-
-    async def __anext__(self) -> JobSummary:
-        while not self._got and not self._over:
-            await self._client._await(self._page())
-        job = self._pop() if self._got else None
-        if job is None:
-            raise StopAsyncIteration
-        return job
-
-
-class AsyncJobPages(JobPages):
-    __slots__ = ()
-
-    async def all(self) -> Jobs:
-        """All that are left, as a table."""
-        return Jobs([job async for job in self])
-
-
-class BlockingJobPages(JobPages):
-    __slots__ = ()
-
-    def all(self) -> Jobs:
-        """All that are left, as a table."""
-        return Jobs(self)
-
-    def _repr_html_(self) -> str:
-        return self.all()._repr_html_()
-
-
-def job_query(state: _Filter, user: _Filter, virtual_cluster: _Filter,
-              tag: _Filter, keyword: Optional[str], order: Optional[str]
-              ) -> Dict[str, Any]:
-    return {"states": listed(state, str.upper), "users": listed(user),
-            "virtual_clusters": listed(virtual_cluster), "tags": listed(tag),
-            "keyword": keyword, "order": order}
-
-
-def open_logs(client: ClientBase, job: str, task: Optional[TaskName],
-              follow: bool, name: str, offset: int) -> ClientLogs:
-    def begin() -> Steps["_facade.Call"]:
-        role, index = task_name(task) if task is not None else (None, 0)
-        if role is None:
-            status = yield from client._job(job)
-            role = next(iter(status.detail["taskRoles"]))
-        return client._begin("logs", {
-            "job": job, "role": role, "index": index, "name": name,
-            "offset": offset, "follow": int(follow)})
-    return ClientLogs(client, begin)
-
-
-def open_changes(client: ClientBase, job: Optional[str]) -> Changes:
-    def begin() -> Steps["_facade.Call"]:
-        return client._begin("watch", {"job": job})
-        yield  # a generator, as the others
-    return Changes(client, begin)

@@ -4,7 +4,7 @@ import operator
 import os
 from dataclasses import dataclass, field
 from typing import (
-    Dict, Iterable, Iterator, NamedTuple, Optional, Sequence,
+    Any, Dict, Iterable, Iterator, NamedTuple, Optional, Sequence,
     Tuple, Union, overload)
 
 from . import facade as _facade
@@ -185,10 +185,12 @@ class Cluster:
         cluster.set_sick("node0001", "fan", gpu=3)
 
     Forms are "openpai", "hived", "layout", "kubernetes" and "slurm"; None:
-    told by the content.
+    told by the content.  Two clusters are equal if to_json() of both is; a
+    cluster can change, so it has no hash.  Copies and pickles have all of it.
     """
     __slots__ = ("_cluster", "__weakref__")
     _cluster: "_facade.Cluster"
+    __hash__ = None  # type: ignore[assignment] # it changes
 
     def __init__(self) -> None:
         raise TypeError("use Cluster.load(), .parse(), .synthetic() or "
@@ -305,6 +307,23 @@ class Cluster:
         ("sick", why) that it is broken: a list of all GPUs, node by node, or
         {(node's name, GPU's number there): mark}."""
         return Picture(self._cluster.svg(encoded(marks)))
+
+    def copy(self) -> "Cluster":
+        """Another cluster with the same content."""
+        return self.parse(self.to_json())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: object) -> "Cluster":
+        return self.copy()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Cluster.parse, (self.to_json(),)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cluster):
+            return NotImplemented
+        return self is other or self.to_json() == other.to_json()
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")

@@ -1,6 +1,6 @@
 """Job files under change."""
 import json
-from typing import Any, Optional, Union
+from typing import Any, Optional, Tuple, Union
 
 from . import facade as _facade
 from ._errors import NoSuchPlaceError, NotFoundError, alike
@@ -105,6 +105,18 @@ class Draft:
         """openpai.check() of the text."""
         return make_report(*self._draft.check(
             _version(version, 0), bool(hived)))
+
+    def copy(self) -> "Draft":
+        """Another draft with the same text."""
+        return Draft(self.text)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: object) -> "Draft":
+        return self.copy()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Draft, (self.text,)
 
     def __str__(self) -> str:
         return self.text

@@ -1,7 +1,8 @@
 """The exceptions.  glue.c calls make() when a call of the library fails."""
 import errno
 import os
-from typing import Dict, Optional, Sequence, Tuple, Type, TypeVar
+from typing import (
+    Dict, Optional, Protocol, Sequence, Tuple, Type, TypeVar)
 
 from ._report import Report, make_report
 
@@ -107,13 +108,29 @@ class NoRoomError(Error):
     code, name = -13, "PAI_ENOROOM"
 
 
+class TimedOutError(Error, TimeoutError):
+    """wait(), result() and so on: not over after so many seconds."""
+
+
+class ServerNotFoundError(NotFoundError, ConnectionError):
+    """A client cannot connect: there is no such server, or nothing listens."""
+
+
+class ServerLostError(IoError, ConnectionError):
+    """A client got no answer: the connection broke."""
+
+
+class ServerTimeoutError(IoError, TimedOutError):
+    """A client got no answer in time: connect_time, idle_time, total_time."""
+
+
 class InternalError(Error, RuntimeError):
     """A bug in libopenpai: please report it."""
     code, name = -12, "PAI_EINTERNAL"
 
 
 _BY_CODE: Dict[int, Type[Error]] = {
-    cls.code: cls for cls in Error.__subclasses__()}
+    cls.code: cls for cls in Error.__subclasses__() if cls.code}
 
 
 def make(code: int, name: str, text: str, message: str, help: Optional[str],
@@ -141,6 +158,38 @@ def _number(error: Error, number: Optional[int]) -> None:
     """What OSError has besides."""
     if isinstance(error, OSError) and number is not None:
         error.errno, error.strerror = number, os.strerror(number)
+
+
+class _Call(Protocol):
+    """What a client has asked."""
+
+    def answer(self) -> str: ...
+
+
+#: What the library says of a server that it cannot reach.
+_NOT_REACHED = ("cannot connect to ", "cannot find ", "nothing listens at ")
+_LATE = "no answer in time from "
+
+
+def answered(call: _Call) -> str:
+    """What a server has answered.  An error is a ConnectionError or a
+    TimeoutError if there is no answer."""
+    __tracebackhide__ = True
+    try:
+        return call.answer()
+    except (NotFoundError, IoError) as error:
+        text = error.message
+        if error.http_status is not None or not (
+                error.retriable or text.startswith(_NOT_REACHED)):
+            raise
+        kind: Type[Error] = ServerNotFoundError
+        if isinstance(error, IoError):
+            kind = (ServerTimeoutError if text.startswith(_LATE)
+                    else ServerLostError)
+        made = kind(str(error))
+        made.__dict__.update(error.__dict__)
+        made.__cause__ = error.__cause__
+    raise made
 
 
 _E = TypeVar("_E", bound=Error)

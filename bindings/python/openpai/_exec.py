@@ -8,7 +8,8 @@ from typing import (
     Optional, Type, TypeVar, Union)
 
 from . import facade as _facade
-from ._errors import BusyError, CanceledError, InvalidError
+from ._errors import (
+    BusyError, CanceledError, InvalidError, TimedOutError)
 from ._loop import Steps
 from ._session import AsyncSession, Session, begun
 from ._values import fields as as_words, words
@@ -42,6 +43,7 @@ class Executed(NamedTuple):
 
     @property
     def stderr(self) -> str:
+        """What it wrote to standard error, as text."""
         return self.errors.decode("utf-8", "replace")
 
 
@@ -151,7 +153,7 @@ class Execution:
         while not self._is_over():
             left = 1.0 if until is None else until - time.monotonic()
             if left <= 0:
-                raise TimeoutError("the command is not over after %g s"
+                raise TimedOutError("the command is not over after %g s"
                                    % (timeout or 0))
             if not self._begun():
                 time.sleep(min(PAUSE, left))

@@ -106,6 +106,18 @@ class History:
         history._history = _facade.History.load(text_or_bytes(text))
         return history
 
+    def copy(self) -> "History":
+        """Another history that knows the same."""
+        return self.load(self.save())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: object) -> "History":
+        return self.copy()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return History.load, (self.save(),)
+
 
 class Forecast(Sequence[When]):
     """When what waits starts, by turn.  str() tells it, with what was assumed.

@@ -1,29 +1,26 @@
 """A job that was given to a platform."""
-import codecs
+import dataclasses
 import json
 import pathlib
 import time
 from typing import (
-    TYPE_CHECKING, Any, AsyncIterator, BinaryIO, Dict, Generator, Generic,
-    Iterator, List, Optional, Tuple, TypeVar)
+    TYPE_CHECKING, Any, BinaryIO, Dict, Generator, Generic, List, Mapping,
+    Optional, Tuple, TypeVar)
 
-from . import _cards, _job_files, _ship
-from ._errors import Error, InvalidError, NotFoundError
+from . import _call_job, _cards, _job_files
+from ._errors import Error, InvalidError, NotFoundError, TimedOutError
 from ._exec import Command, Execution, command_words, exec_fields
 from ._job import Path
 from ._job_files import File, OfPlatform
+from ._logs import Logs
 from ._records import (
-    FINAL, JobEvent, JobStatus, Result, State, TaskName, Why, make_event, make_status,
-    make_why, task_name)
+    FINAL, JobEvent, JobStatus, Result, State, TaskName, Why, make_event,
+    make_status, make_why, task_name)
 from ._ship import JobFailed
 
 if TYPE_CHECKING:
     from . import facade as _facade
     from ._platform import Platform
-
-#: Of what a job that failed has printed.
-LAST_LINES = 10
-
 
 _T = TypeVar("_T")
 
@@ -39,6 +36,8 @@ class Handle:
     Two handles of a job are equal, and equal to its number.
     """
     __slots__ = ("_platform", "_id", "__weakref__")
+    #: What went with a call by value, by the names in its job.
+    _sent: Mapping[str, Any] = {}
 
     def __init__(self, platform: "Platform", id: int) -> None:
         self._platform = platform
@@ -64,10 +63,16 @@ class Handle:
         return hash(self._id)
 
     def __repr__(self) -> str:
+        kind = type(self).__name__
         try:
-            return "<openpai.Handle %d: %s>" % (self._id, self.state)
+            state = self.state
         except Exception:  # closed, or forgotten
-            return "<openpai.Handle %d>" % self._id
+            return "<openpai.%s %d>" % (kind, self._id)
+        try:
+            name = ", " + self.name
+        except Exception:  # nothing is kept
+            name = ""
+        return "<openpai.%s %d%s: %s>" % (kind, self._id, name, state)
 
     # --- how it is
 
@@ -83,6 +88,7 @@ class Handle:
 
     @property
     def is_over(self) -> bool:
+        """Whether the job has ended."""
         return self.state in FINAL
 
     @property
@@ -153,9 +159,11 @@ class Handle:
         return self._platform.forget(self._id, keep_files=keep_files)
 
     def tag(self, tag: str) -> None:
+        """Adds a tag to the job."""
         self._core().tag(self._id, tag, True)
 
     def untag(self, tag: str) -> None:
+        """Removes a tag from the job."""
         self._core().tag(self._id, tag, False)
 
     # --- waiting
@@ -168,7 +176,7 @@ class Handle:
         while not self.is_over:
             left = until - time.monotonic()
             if left <= 0:
-                raise TimeoutError("the job is not over after %g s" % timeout)
+                raise TimedOutError("the job is not over after %g s" % timeout)
             self._platform._step(min(int(left * 1000) + 1, 250))
         return self._result()
 
@@ -183,12 +191,15 @@ class Handle:
         or was stopped.  NotFoundError for a job of another kind.  The result
         is a pickle: that of another user's job is refused with
         PermissionDenied."""
+        __tracebackhide__ = True  # of IPython's: what was raised is not here
         ended = self.wait(timeout)
+        return self._value(ended)
+
+    def _value(self, ended: Result) -> Any:
+        __tracebackhide__ = True
         status = self.show()
         try:
-            value = _ship.outcome(pathlib.Path(
-                self._platform.status["root"], "code",
-                "%s~%s" % (status.user, status.name)))
+            value = self._outcome(status)
         except NotFoundError:
             if ended.succeeded:
                 raise
@@ -197,24 +208,34 @@ class Handle:
                 return value
         raise self._failure(ended, status) from None
 
+    def _outcome(self, status: JobStatus) -> Any:
+        __tracebackhide__ = True
+        return _call_job.outcome(pathlib.Path(
+            self._platform.status["root"], "code",
+            "%s~%s" % (status.user, status.name)), self._sent)
+
+    def exception(self, timeout: Optional[float] = None
+                  ) -> Optional[BaseException]:
+        """What result() raises, once the job is over, or None."""
+        ended = self.wait(timeout)
+        try:
+            self._value(ended)
+        except Exception as error:
+            return error
+        return None
+
     def _failure(self, ended: Result, status: JobStatus) -> JobFailed:
         """With the last lines of the task that decided the end."""
         why = self.why()
-        reason = status.reason or str(why).partition("\n")[2] or None
         lines: Tuple[str, ...] = ()
         role = why.detail.get("role")
         try:
             logs = self.logs((role, why.detail.get("index") or 0)
                              if role else None, tail=4096)
-            lines = tuple(logs)[-LAST_LINES:]
+            lines = tuple(logs)[-_call_job.LAST_LINES:]
         except Error:
             pass  # there is no task, or it has no logs
-        return JobFailed("\n".join(
-            ["the job %s %s with code %d%s" % (
-                status.name, "was stopped" if ended.state == "stopped"
-                else ended.state, ended.code,
-                ": " + reason if reason else ""), *lines]),
-            ended.state, ended.code, reason, lines)
+        return _call_job.failure(ended, status, why, lines)
 
     async def _ended(self) -> Result:
         while not self.is_over:
@@ -252,7 +273,7 @@ class Handle:
 
     def logs(self, task: Optional[TaskName] = None, *, follow: bool = False,
              name: str = "all", tail: Optional[int] = None,
-             attempt: Optional[int] = None) -> "Logs":
+             attempt: Optional[int] = None) -> Logs:
         """Lines of what a task has printed: `for`, or `async for`.
 
         Of the job's first task, or of "role/index".  `follow` goes on until
@@ -327,8 +348,11 @@ class Handle:
 
     # --- notebooks
 
+    def _card(self, status: JobStatus) -> str:
+        return _cards.job_card(status)
+
     def _repr_html_(self) -> str:
-        return _cards.job_card(self.show())
+        return self._card(self.show())
 
     def _ipython_display_(self) -> None:
         _cards.show_live(self)
@@ -336,152 +360,44 @@ class Handle:
 
 class CallHandle(Handle, Generic[_T]):
     """A job of call(): its result is what the function returns."""
-    __slots__ = ()
+    __slots__ = ("_sent",)
+
+    def __init__(self, platform: "Platform", id: int,
+                 sent: Mapping[str, Any]) -> None:
+        super().__init__(platform, id)
+        self._sent = sent
 
     def result(self, timeout: Optional[float] = None) -> _T:
+        """What the function returned, once the job is over.
+
+        What it raised is raised.  JobFailed if the job failed in another way
+        or was stopped.  TimeoutError after so many seconds."""
+        __tracebackhide__ = True
         value: _T = super().result(timeout)
         return value
 
+    async def result_async(self) -> _T:
+        """The same on asyncio's loop, which goes on meanwhile."""
+        __tracebackhide__ = True
+        value: _T = self._value(await self._ended())
+        return value
 
-class Logs:
-    """The lines of a log, as text without their ends: an iterator, and an
-    asynchronous one.  read() is all of them at once."""
-    __slots__ = ("_handle", "_role", "_index", "_follow", "_name", "_tail",
-                 "_at", "_reader", "_text", "_lines", "_rest", "_done", "_cut")
+    def why(self) -> Why:
+        """Why it waits, or what ended it: what the function has raised."""
+        told = super().why()
+        return dataclasses.replace(told, raised=self._raised(told.state))
 
-    def __init__(self, handle: Handle, role: Optional[str], index: int,
-                 follow: bool, name: str, tail: Optional[int],
-                 attempt: Optional[int]) -> None:
-        self._handle, self._role, self._index = handle, role, index
-        self._follow, self._name, self._tail = follow, name, tail
-        self._at = (-1 if attempt is None else attempt, -1)
-        self._text = codecs.getincrementaldecoder("utf-8")("replace")
-        self._lines: List[str] = []  # the next one is the last
-        self._rest = ""
-        self._done = False
-        self._cut = False  # the last line has no end
-        self._reader: Optional["_facade.LogReader"] = None
-        self._open(follow and attempt is None)
+    def _raised(self, state: State) -> Optional[str]:
+        if state == "failed":
+            try:
+                self._outcome(self.show())
+            except JobFailed as error:  # it cannot be unpickled here
+                return str(error).rstrip().rpartition("\n")[2]
+            except Error:
+                pass  # it has told nothing
+            except Exception as error:
+                return "%s: %s" % (type(error).__name__, error)
+        return None
 
-    # --- one start of the task after the other
-
-    def _open(self, newest: bool) -> None:
-        fields: List[Any] = ["name", self._name, "index", self._index,
-                             "follow", int(self._follow)]
-        if newest:
-            self._at = self._position()
-        if self._role is not None:
-            fields += ["role", self._role]
-        if self._at[0] >= 0:
-            fields += ["attempt", self._at[0]]
-        if self._at[1] >= 0:
-            fields += ["retry", self._at[1]]
-        if self._tail is not None:
-            fields += ["tail", self._tail]
-        self._tail = None
-        self._reader = self._handle._core().log(self._handle.id, b"".join(
-            str(word).encode() + b"\0" for word in fields))
-
-    def _position(self) -> Tuple[int, int]:
-        """The attempt of the job, and the start of the task in it."""
-        status = self._handle.show()
-        for task in status.detail["taskRoles"].get(
-                self._role or status.tasks[0].role, {}).get("taskStatuses", ()):
-            if task["taskIndex"] == self._index:
-                return status.attempt, task.get("attemptId") or 0
-        raise NotFoundError("there is no task %s/%d" % (
-            self._role or status.tasks[0].role, self._index))
-
-    def _next_start(self) -> bool:
-        """Whether the task is tried again, or may yet be: then _reader is the
-        next one, or None for as long as nobody knows."""
-        if not self._follow:
-            return False
-        over = self._handle.is_over
-        at = self._position()
-        if at > self._at:
-            self._open(True)
-            return True
-        self._reader = None
-        return not over and not self._succeeded()
-
-    def _succeeded(self) -> bool:
-        status = self._handle.show()
-        role = self._role or status.tasks[0].role
-        return any(task.role == role and task.index == self._index and
-                   task.state == "succeeded" for task in status.tasks)
-
-    # --- lines
-
-    def _more(self) -> bool:
-        """Takes what is there.  False: one has to wait for more."""
-        while not self._lines and not self._done:
-            state = self._reader.state() if self._reader is not None else -1
-            if state == 0:
-                return False
-            if state > 0:
-                assert self._reader is not None
-                self._split(self._text.decode(self._reader.take()))
-            elif not self._next_start():
-                self._finish()
-            elif self._reader is None:
-                return False
-        return True
-
-    def _split(self, text: str) -> None:
-        *lines, self._rest = (self._rest + text).split("\n")
-        self._lines = lines[::-1]
-
-    def _finish(self) -> None:
-        last = self._rest + self._text.decode(b"", True)
-        self._lines, self._rest, self._done = [last] if last else [], "", True
-        self._cut = bool(last)
-        self._reader = None
-
-    def close(self) -> None:
-        """Ends it early."""
-        self._reader, self._done, self._lines = None, True, []
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        while not self._more():
-            self._handle._platform._step(-1)
-        if not self._lines:
-            raise StopIteration
-        return self._lines.pop()
-
-    def __aiter__(self) -> AsyncIterator[str]:
-        return self
-
-    async def __anext__(self) -> str:
-        while not self._more():
-            await self._handle._platform._pump.tick()
-        if not self._lines:
-            raise StopAsyncIteration
-        return self._lines.pop()
-
-    def pieces(self) -> Iterator[str]:
-        """The same as it comes, not cut into lines: for progress bars."""
-        for line in self._lines[::-1]:
-            yield line + "\n"
-        self._lines = []
-        while not self._done:
-            state = self._reader.state() if self._reader is not None else -1
-            if state > 0:
-                assert self._reader is not None
-                text = self._text.decode(self._reader.take())
-                yield self._rest + text
-                self._rest = ""
-            elif state < 0 and not self._next_start():
-                self._finish()
-                yield from self._lines
-                self._lines = []
-            elif self._reader is None or state == 0:
-                self._handle._platform._step(-1)
-
-    def read(self) -> str:
-        """All of it, from here on; waits for its end if it is followed."""
-        text = "".join(line + "\n" for line in self)
-        return text[:-1] if self._cut else text
+    def _card(self, status: JobStatus) -> str:
+        return _cards.job_card(status, cause=self._raised(status.state))

@@ -116,7 +116,8 @@ def _first_lines(script: str, most: int = 3) -> str:
 class Job:
     """A job file that was read; it does not change.
 
-    Made by Job.load() and Job.parse(); may be shared between threads.
+    Made by Job.load() and Job.parse(); may be shared between threads.  Two jobs
+    are equal if to_yaml(secrets=True) of both is.
     """
     __slots__ = ("_spec", "__weakref__")
     _spec: "_facade.Job"
@@ -262,9 +263,22 @@ class Job:
     def __deepcopy__(self, memo: object) -> "Job":
         return self
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a Job is not pickled, for its secrets would show: "
-                        "pickle to_yaml(secrets=True), and Job.parse() that")
+    def __reduce__(self) -> Tuple[Any, ...]:
+        text = self.to_yaml(secrets=True)
+        if text != self.to_yaml():
+            raise TypeError(
+                "a Job with secrets is not pickled, for they would show: "
+                "pickle to_yaml(secrets=True), and Job.parse() that")
+        return Job.parse, (text,)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Job):
+            return NotImplemented
+        return self is other or (self.to_yaml(secrets=True) ==
+                                 other.to_yaml(secrets=True))
+
+    def __hash__(self) -> int:
+        return hash(self.to_yaml(secrets=True))
 
     def docker_config(self) -> str:
         """Docker's config.json to pull the job's images.  Holds secrets."""

@@ -88,6 +88,18 @@ class Life:
         """All of its state."""
         return bytes.fromhex(self._life.save())
 
+    def copy(self) -> "Life":
+        """Another life in the same state."""
+        return self.load(self.save())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: object) -> "Life":
+        return self.copy()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Life.load, (self.save(),)
+
     def send(self, kind: str, task: int = 0, count: Optional[int] = None, *,
              code: int = 0, time: int = 0) -> None:
         """Tells what has happened: "placed", "started", "ended", "preempted",

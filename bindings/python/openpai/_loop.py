@@ -3,6 +3,8 @@ import asyncio
 import time
 from typing import Dict, Generator, List, Optional, Protocol, TypeVar, Union
 
+from ._errors import TimedOutError
+
 
 class Core(Protocol):
     """What has a loop: a platform, or a client."""
@@ -185,6 +187,7 @@ class Waits:
         raise NotImplementedError
 
     def _block(self, steps: Steps[_T], timeout: Optional[float] = None) -> _T:
+        __tracebackhide__ = True  # of IPython's
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             try:
@@ -207,10 +210,11 @@ class Waits:
             if until is not None:
                 most = min(int((until - time.monotonic()) * 1000) + 1, 250)
                 if most <= 0:
-                    raise TimeoutError("there is no answer yet")
+                    raise TimedOutError("there is no answer yet")
             self._step(most)
 
     async def _await(self, steps: Steps[_T]) -> _T:
+        __tracebackhide__ = True
         while True:
             try:
                 asked = next(steps)

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
+from ._call_job import Wishes
 from ._errors import BusyError
 from ._handle import Handle
 from ._platform import Platform
@@ -87,8 +88,9 @@ class PaiMagics(Magics):  # type: ignore[misc]
                 ", ".join([*given, *words]), USAGE))
         space = self.shell.user_ns
         handle = self.platform._ship(
-            Shipment(self.shell.transform_cell(cell), space), name, gpu, cpu,
-            memory)
+            Shipment(self.shell.transform_cell(cell), space, (
+                "Cell In[%d]" % self.shell.execution_count, 2)), name,
+            Wishes(gpu=gpu, cpu=cpu, memory=memory))
         space["pai_job"] = self._latest = handle
         if not background:
             self._stream(handle)

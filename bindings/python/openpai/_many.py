@@ -7,12 +7,12 @@ import os
 import queue
 import select
 import threading
-import time
 from typing import (
     TYPE_CHECKING, Any, Callable, Deque, Dict, Generator, Iterable, Iterator,
     List, NamedTuple, Optional, Set, TypeVar, cast)
 
 from . import _ship
+from ._call_job import Wishes, checked, left, until
 from ._errors import NotFoundError
 from ._handle import CallHandle, Handle
 from ._job import Path
@@ -27,21 +27,14 @@ _H = TypeVar("_H", bound=Handle)
 def as_completed(platform: "Platform", handles: Iterable[_H],
                  timeout: Optional[float] = None) -> Iterator[_H]:
     """The handles, each when its job is over."""
-    until = None if timeout is None else time.monotonic() + timeout
-    left = list(handles)
-    while left:
-        over = [handle for handle in left if handle.is_over]
-        left = [handle for handle in left if handle not in over]
+    end = until(timeout)
+    waiting = list(handles)
+    while waiting:
+        over = [handle for handle in waiting if handle.is_over]
+        waiting = [handle for handle in waiting if handle not in over]
         yield from over
-        if over or not left:
-            continue
-        most = -1
-        if until is not None:
-            most = min(int((until - time.monotonic()) * 1000) + 1, 250)
-            if most <= 0:
-                raise TimeoutError("%d jobs are not over after %g s" % (
-                    len(left), timeout or 0))
-        platform._step(most)
+        if not over:
+            platform._step(left(end, timeout, len(waiting)))
 
 
 def _stop(handle: Handle) -> None:
@@ -57,8 +50,7 @@ def map_calls(options: "CallOptions", function: Callable[..., _T],
               ) -> Iterator[_T]:
     """Results in the order of what was given, with so many jobs at a time.
     Who gives up early stops those that are left."""
-    if limit is not None and limit < 1:
-        raise ValueError("limit is 1 or more, not %r" % limit)
+    checked(limit)
     given = zip(*iterables)
     begun: Deque[CallHandle[_T]] = collections.deque()
     platform = options._platform
@@ -114,9 +106,7 @@ class Executor(concurrent.futures.Executor):
                  limit: Optional[int] = None, runtime: Optional[str] = None,
                  policy: Optional[str] = None, name: str = "",
                  **options: Any) -> None:
-        if limit is not None and limit < 1:
-            raise ValueError("limit is 1 or more, not %r" % limit)
-        self._limit = limit
+        self._limit = checked(limit)
         self._name = name
         self._calls: "queue.SimpleQueue[_Call]" = queue.SimpleQueue()
         self._waiting: List[_Call] = []
@@ -222,7 +212,7 @@ class Executor(concurrent.futures.Executor):
     def _has_room(self) -> bool:
         return self._limit is None or len(self._jobs) < self._limit
 
-    def _drive(self, platform: "Platform", wishes: Dict[str, Any]) -> None:
+    def _drive(self, platform: "Platform", wishes: Wishes) -> None:
         poll = select.poll()
         for fd in platform.fileno(), self._woken:
             poll.register(fd, select.POLLIN)
@@ -249,13 +239,13 @@ class Executor(concurrent.futures.Executor):
                 pass
             platform.dispatch()
 
-    def _begin(self, platform: "Platform", wishes: Dict[str, Any],
+    def _begin(self, platform: "Platform", wishes: Wishes,
                call: _Call) -> None:
         if call.future.cancelled():
             call.future.set_running_or_notify_cancel()
             return
         try:
-            handle = platform._ship(call.shipment, call.name, **wishes)
+            handle = platform._ship(call.shipment, call.name, wishes)
         except BaseException as error:
             if call.future.set_running_or_notify_cancel():
                 call.future.set_exception(error)

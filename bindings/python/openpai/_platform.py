@@ -7,15 +7,18 @@ import warnings
 from dataclasses import dataclass
 from types import TracebackType
 from typing import (
-    Any, Callable, Dict, Iterable, Iterator, Optional, Sequence, Type, TypeVar,
-    Union, cast)
+    TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Type,
+    TypeVar, Union, cast)
 
-from . import _ship
+from . import _call_job, _ship
 from . import facade as _facade
 from ._accounts import Accounts, VirtualClusters
+from ._call_arguments import check_own
+from ._call_job import Wishes
 from ._errors import ExistsError
 from ._handle import CallHandle, Handle
 from ._job import Job, Path
+from ._job_options import After, JobOptions, Priority
 from ._loop import Ends, Pump, Waits, tell_end
 from ._many import as_completed, map_calls
 from ._policy import PolicyLike
@@ -23,6 +26,11 @@ from ._records import Jobs, JobSummary, Result, State
 from ._sched import Scheduler
 from ._shadow import Shadow
 from ._values import fields as as_words, listed
+
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec
+
+    _P = ParamSpec("_P")
 
 _T = TypeVar("_T")
 _H = TypeVar("_H", bound=Handle)
@@ -195,13 +203,17 @@ class Platform(Waits):
 
     @property
     def closed(self) -> bool:
+        """Whether close() or leave() was called."""
         return self._platform.closed()
 
     # --- jobs
 
     def submit(self, job: Union[Job, Path], *, name: Optional[str] = None,
                user: Optional[str] = None, code: Optional[Path] = None,
-               work_dir: Optional[Path] = None) -> Handle:
+               work_dir: Optional[Path] = None, time: Optional[str] = None,
+               after: After = (), virtual_cluster: Optional[str] = None,
+               priority: Optional[Priority] = None,
+               tags: Union[str, Iterable[str]] = ()) -> Handle:
         """Takes a job, or the job file at a path.
 
         When this returns the job is in the database, so a crash does not lose
@@ -209,24 +221,34 @@ class Platform(Waits):
         that with a number behind it: "train_2".  Its commands begin in
         `work_dir`, by default the working folder; or in `code`, which becomes
         the platform's own: it is moved if it lies in the root.
+
+        Over what the file says, `time` is a time limit, as "90s" or "2h";
+        `after` are jobs to wait for, handles or names as "prepare" and
+        "prepare:ended"; `priority` is "prod", "test" or "oppo".
         """
+        options = JobOptions.of(time, after, virtual_cluster, priority, tags)
         return self._submit(self._platform.submit, job, {
             "name": name, "user": user, "code_dir": code,
-            "work_dir": work_dir})
+            "work_dir": work_dir}, options)
 
     async def submit_async(self, job: Union[Job, Path], *,
                            name: Optional[str] = None,
                            user: Optional[str] = None,
                            code: Optional[Path] = None,
-                           work_dir: Optional[Path] = None) -> Handle:
+                           work_dir: Optional[Path] = None,
+                           time: Optional[str] = None, after: After = (),
+                           virtual_cluster: Optional[str] = None,
+                           priority: Optional[Priority] = None,
+                           tags: Union[str, Iterable[str]] = ()) -> Handle:
         """The same on asyncio's loop, which goes on while the disk writes.
 
         Many at once share what is written: asyncio.gather().  The job is taken
         also if nobody waits for this any more.
         """
+        options = JobOptions.of(time, after, virtual_cluster, priority, tags)
         handle = self._submit(self._platform.submit_soon, job, {
             "name": name, "user": user, "code_dir": code,
-            "work_dir": work_dir})
+            "work_dir": work_dir}, options)
         promise = self._platform.promise()
         self._pump.poke()
         while promise.state() == 0:
@@ -235,8 +257,10 @@ class Platform(Waits):
         return handle
 
     def _submit(self, submit: Callable[["_facade.Job", bytes], int],
-                job: Union[Job, Path], fields: Dict[str, Any]) -> Handle:
-        spec = _wanted(job if isinstance(job, Job) else Job.load(job))
+                job: Union[Job, Path], fields: Dict[str, Any],
+                options: JobOptions) -> Handle:
+        spec = _wanted(options.applied(
+            job if isinstance(job, Job) else Job.load(job)))
         try:
             id = submit(spec, as_words(fields))
         except ExistsError:
@@ -244,9 +268,12 @@ class Platform(Waits):
                 raise
             id = _submit_anew(submit, spec, fields)
         self._pump.poke()
-        return Handle(self, id)
+        handle = Handle(self, id)
+        for tag in options.tags:
+            handle.tag(tag)
+        return handle
 
-    def call(self, function: Callable[..., _T], *args: Any, name: str = "",
+    def call(self, function: Callable[..., _T], /, *args: Any, name: str = "",
              gpu: int = 0, cpu: int = 1, memory: Optional[str] = None,
              **kwargs: Any) -> CallHandle[_T]:
         """Runs a function in a job of its own, in another Python.
@@ -254,12 +281,15 @@ class Platform(Waits):
             handle = platform.call(train, data, gpu=1, memory="8G", lr=0.1)
             model = handle.result()
 
-        What it refers to goes along: functions and classes of a notebook or
-        script as their source, lambdas and closures as their code, modules by
-        import, all else pickled.  `memory`
-        is as "512M" or "8G"; without it the CPUs' share of the machine's.
-        options() says more, and takes no names away from the function.
+        What it refers to goes along: functions and classes of a script as
+        their source, lambdas, closures and classes of a notebook by value,
+        modules by import, all else pickled.  `memory` is as "512M" or "8G";
+        without it the CPUs' share of the machine's.  options() says more, and
+        takes no names away from the function.
         """
+        check_own(function, {"name": name or None, "gpu": gpu or None,
+                             "cpu": cpu if cpu != 1 else None,
+                             "memory": memory})
         return self.options(name=name, gpu=gpu, cpu=cpu, memory=memory).call(
             function, *args, **kwargs)
 
@@ -283,36 +313,35 @@ class Platform(Waits):
 
     def options(self, *, name: str = "", gpu: int = 0, cpu: int = 1,
                 memory: Optional[str] = None, time: Optional[str] = None,
-                after: Union[Handle, str, Iterable[Union[Handle, str]]] = ()
-                ) -> "CallOptions":
+                after: After = (), virtual_cluster: Optional[str] = None,
+                priority: Optional[Priority] = None,
+                tags: Union[str, Iterable[str]] = ()) -> "CallOptions":
         """How functions are to be run: options(...).call(function, ...).
 
             slow = platform.options(gpu=1, time="2h", after=first)
             handle = slow.call(train, data, name="what train() calls so")
 
-        `time` is a time limit, as "90s" or "2h"; `after` jobs to wait for:
-        handles, or names as "prepare" and "prepare:ended".
+        The last five are those of submit().
         """
-        before = [after] if isinstance(after, (Handle, str)) else list(after)
-        return CallOptions(self, name, {
-            "gpu": gpu, "cpu": cpu, "memory": memory, "time": time,
-            "after": [job if isinstance(job, str) else job.name
-                      for job in before]})
+        return CallOptions(self, Wishes(
+            name, gpu, cpu, memory, JobOptions.of(
+                time, after, virtual_cluster, priority, tags)))
 
-    def _ship(self, shipment: "_ship.Shipment", name: str, gpu: int, cpu: int,
-              memory: Optional[str], time: Optional[str] = None,
-              after: Sequence[str] = ()) -> CallHandle[Any]:
+    def _ship(self, shipment: "_ship.Shipment", name: str, wishes: Wishes
+              ) -> CallHandle[Any]:
         status = self.status
-        job = Job.parse(json.dumps(_ship.job_file(
-            _ship.job_name(name), gpus=gpu, cpus=cpu, time=time, after=after,
-            folders=_ship.folders(status["root"]),
-            memory_mb=_ship.megabytes(memory, status["machine"], cpu))))
+        job = wishes.job(name, status["machine"],
+                         _call_job.folders(status["root"]))
         folder = shipment.pack(pathlib.Path(status["root"]))
         try:
-            return CallHandle(self, self.submit(job, code=folder).id)
+            handle = CallHandle[Any](self, self.submit(job, code=folder).id,
+                                     shipment.by_value.named())
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+        for tag in wishes.options.tags:
+            handle.tag(tag)
+        return handle
 
     def job(self, name: Union[str, int]) -> Handle:
         """The job of that name, "name" or "user~name", or with that id."""
@@ -462,19 +491,17 @@ def repair(root: Optional[Path] = None) -> Dict[str, Any]:
 class CallOptions:
     """How functions are to be run in jobs, from Platform.options()."""
 
-    def __init__(self, platform: Platform, name: str,
-                 wishes: Dict[str, Any]) -> None:
-        self._platform, self._name, self._wishes = platform, name, wishes
+    def __init__(self, platform: Platform, wishes: Wishes) -> None:
+        self._platform, self._wishes = platform, wishes
 
     def map(self, function: Callable[..., _T], /, *iterables: Iterable[Any],
             limit: Optional[int] = None) -> Iterator[_T]:
         """As Platform.map(), with these options."""
         return map_calls(self, function, iterables, limit)
 
-    def call(self, function: Callable[..., _T], /, *args: Any,
-             **kwargs: Any) -> CallHandle[_T]:
+    def call(self, function: "Callable[_P, _T]", /, *args: "_P.args",
+             **kwargs: "_P.kwargs") -> CallHandle[_T]:
         """As Platform.call(); all that is named here is the function's."""
-        return self._platform._ship(
-            _ship.call(function, args, kwargs),
-            self._name or getattr(function, "__name__", "call"),
-            **self._wishes)
+        return self._platform._ship(_ship.call(function, args, kwargs),
+                                    self._wishes.name_for(function),
+                                    self._wishes)

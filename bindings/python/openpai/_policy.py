@@ -110,7 +110,8 @@ class SchedulingPolicy(Protocol):
     * save(), load(saved): a value for JSON; else its attributes are saved
     """
 
-    def decide(self, host: PolicyHost) -> object: ...
+    def decide(self, host: PolicyHost) -> object:
+        """Decides what starts now: calls start() and so on of the host."""
 
 
 class Adapter:

@@ -2,7 +2,8 @@
 import datetime
 from dataclasses import dataclass, field
 from typing import (
-    TYPE_CHECKING, Any, Dict, Literal, NamedTuple, Optional, Tuple, Union)
+    TYPE_CHECKING, Any, Dict, Literal, NamedTuple, Optional, Tuple, Union,
+    cast)
 
 from . import _cards
 from ._errors import InvalidError
@@ -19,6 +20,10 @@ State = Literal["waiting", "running", "stopping", "succeeded", "failed",
                 "stopped"]
 
 
+def _state(told: str) -> State:
+    return cast(State, told.lower())
+
+
 class Result(NamedTuple):
     """How a job ended."""
     state: State
@@ -27,6 +32,7 @@ class Result(NamedTuple):
 
     @property
     def succeeded(self) -> bool:
+        """Whether the job succeeded."""
         return self.state == "succeeded"
 
 
@@ -62,7 +68,7 @@ class TaskStatus:
     """What is known of a task."""
     role: str
     index: int
-    state: str
+    state: State
     code: Optional[int]
     retries: int
     node: Optional[str]
@@ -82,6 +88,7 @@ class TaskStatus:
 
     @property
     def name(self) -> str:
+        """"role/index", which logs() and exec() take."""
         return "%s/%d" % (self.role, self.index)
 
 
@@ -90,7 +97,7 @@ class JobStatus:
     """What is known of a job."""
     name: str
     user: str
-    state: str
+    state: State
     code: Optional[int]
     #: Which attempt this is, from 0, and how many there were before it.
     attempt: int
@@ -112,6 +119,7 @@ class JobStatus:
 
     @property
     def is_over(self) -> bool:
+        """Whether the job has ended."""
         return self.state in FINAL
 
     @property
@@ -129,7 +137,7 @@ class JobStatus:
 def _make_task(role: str, told: Dict[str, Any]) -> TaskStatus:
     spec = told.get("containerExitSpec") or {}
     return TaskStatus(
-        role=role, index=told["taskIndex"], state=told["taskState"].lower(),
+        role=role, index=told["taskIndex"], state=_state(told["taskState"]),
         code=told.get("containerExitCode"), retries=told.get("retries") or 0,
         node=told.get("containerNodeName"),
         ports=dict(told.get("containerPorts") or {}),
@@ -146,7 +154,7 @@ def make_status(told: Dict[str, Any]) -> JobStatus:
     """Of the detail object of the REST API."""
     job = told["jobStatus"]
     return JobStatus(
-        name=told["name"], user=job["username"], state=job["state"].lower(),
+        name=told["name"], user=job["username"], state=_state(job["state"]),
         code=job.get("appExitCode"), attempt=job.get("attemptId") or 0,
         retries=job.get("retries") or 0,
         virtual_cluster=job.get("virtualCluster") or "default",
@@ -173,7 +181,7 @@ class WhyReason:
 @dataclass(frozen=True)
 class Why:
     """Why a job waits; or, of one that does not, what ended it."""
-    state: str
+    state: State
     reasons: Tuple[WhyReason, ...]
     #: All reasons in words, and what would let it start; None of a job that
     #: does not wait.
@@ -182,6 +190,8 @@ class Why:
     change: Optional[Dict[str, Any]] = field(repr=False)
     #: The object of the API, whole.
     detail: Dict[str, Any] = field(repr=False, compare=False)
+    #: What the function has raised, of a job of call() or %%pai.
+    raised: Optional[str] = None
 
     @property
     def failure(self) -> Optional[Failure]:
@@ -200,13 +210,13 @@ class Why:
         if not lines:
             told = (self.detail.get("failure") or
                     self.detail.get("exitSpec") or {})
-            lines = [text for text in (self.detail.get("trigger"),
-                                       told.get("reason")) if text]
+            lines = [text for text in (self.detail.get("trigger"), self.raised
+                                       or told.get("reason")) if text]
         return "\n".join([self.state, *lines])
 
 
 def make_why(told: Dict[str, Any]) -> Why:
-    return Why(told["state"].lower(), tuple(
+    return Why(_state(told["state"]), tuple(
         WhyReason(reason["code"], reason["text"], reason["nodes"])
         for reason in told["reasons"]),
         told.get("explanation"), told.get("change"), told)
@@ -238,7 +248,7 @@ class JobSummary:
     """A job in a list."""
     name: str
     user: str
-    state: str
+    state: State
     code: Optional[int]
     retries: int
     tasks: int
@@ -261,6 +271,7 @@ class JobSummary:
 
     @property
     def handle(self) -> "Handle":
+        """The job's handle, of a platform's jobs."""
         if self.platform is None:
             raise InvalidError("a client's jobs have no handle: ask the client "
                                "for %s" % self.full_name)
@@ -271,7 +282,7 @@ class JobSummary:
         """Of an item of the API's list."""
         return JobSummary(
             name=told["name"], user=told["username"],
-            state=told["state"].lower(), code=told.get("appExitCode"),
+            state=_state(told["state"]), code=told.get("appExitCode"),
             retries=told.get("retries") or 0,
             tasks=told.get("totalTaskNumber") or 0,
             gpus=told.get("totalGpuNumber") or 0,

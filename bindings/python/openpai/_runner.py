@@ -5,8 +5,10 @@ code imports.
 """
 import ast
 import asyncio
+import functools
 import importlib
 import inspect
+import io
 import itertools
 import linecache
 import marshal
@@ -15,7 +17,7 @@ import pickle
 import sys
 import traceback
 import types
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 
 def tell(folder: str, outcome: bytes) -> None:
@@ -35,58 +37,166 @@ def remember(file: str, lines: List[str]) -> None:
 
 
 def make_function(space: Dict[str, Any], name: str, version: Any, code: bytes,
-                  cells: List[str], called: str, qualified: str, file: str,
-                  line: int, lines: List[str]) -> Any:
+                  cells: List[str], called: str, qualified: str, module: str,
+                  kind: str, where: str, file: str, line: int,
+                  lines: List[str]) -> None:
     """A function of its code, whose cells are filled later."""
     if tuple(version) != sys.version_info[:2]:
         raise RuntimeError(
-            "%s was made by Python %d.%d, and its code runs in no other "
-            "version: define it with def, at the top of a cell or module" % (
-                called, *version))
+            "%s() was sent by Python %d.%d as its code, which Python %d.%d of "
+            "the job does not run\n"
+            "help: use the same version of Python on both sides, or define "
+            "%s() in a module that is installed there" % (
+                qualified, *version, *sys.version_info[:2], called))
     remember(file, ["\n"] * (line - 1) + lines)
     for cell in cells:
         space.setdefault(cell, types.CellType())
+    its_space = space
+    if kind == "module":
+        its_space = importlib.import_module(where).__dict__
+    elif kind == "own":  # as exec() was given
+        its_space = space.setdefault(where, {"__name__": module})
     made = types.FunctionType(
-        marshal.loads(code), space, called, None,
+        marshal.loads(code), its_space, called, None,
         tuple(space[cell] for cell in cells))
-    made.__qualname__ = qualified
-    return made
+    made.__qualname__, made.__module__ = qualified, module
+    space[name] = made
 
 
-def complete(function: Any, defaults: Any, keywords: Any, more: Dict[str, Any],
-             annotations: Dict[str, Any]) -> None:
-    function.__defaults__ = defaults
-    function.__kwdefaults__ = keywords
+def complete(space: Dict[str, Any], name: str, rest: str) -> None:
+    """What a function has besides its code."""
+    function = space[name]
+    (function.__defaults__, function.__kwdefaults__, more,
+     function.__annotations__) = space.pop(rest)
     function.__dict__.update(more)
-    function.__annotations__ = annotations
+
+
+def make_class(space: Dict[str, Any], name: str, pickled: bytes) -> None:
+    """A class in which there is nothing yet but what its making needs."""
+    kind, called, bases, given = pickle.loads(pickled)
+
+    def fill(own: Any) -> None:
+        for key, value in given.items():
+            own[key] = value
+    space[name] = types.new_class(called, bases, {"metaclass": kind}, fill)
+
+
+def adorn(space: Dict[str, Any], name: str, module: str, qualified: str
+          ) -> None:
+    space[name].__module__ = module
+    space[name].__qualname__ = qualified
+
+
+def make(space: Dict[str, Any], name: str, pickled: bytes) -> None:
+    maker, args, options = pickle.loads(pickled)
+    space[name] = maker(*args, **options)
+
+
+def make_cached(space: Dict[str, Any], name: str, wrapped: str,
+                maxsize: Any, typed: bool) -> None:
+    space[name] = functools.lru_cache(maxsize, typed)(space[wrapped])
+
+
+def set_states(space: Dict[str, Any], name: str, states: str) -> None:
+    """What the members of an enumeration have of their own."""
+    for key, state in space.pop(states).items():
+        space[name].__members__[key].__dict__.update(state)
+
+
+def run_source(space: Dict[str, Any], file: str, line: int, source: str
+               ) -> None:
+    source = "\n" * (line - 1) + source
+    remember(file, source.splitlines(True))
+    exec(compile(source, file, "exec", space["_pai_flags"]), space)
+
+
+def load(space: Dict[str, Any], name: str, pickled: bytes) -> None:
+    space[name] = pickle.loads(pickled)
+
+
+def load_module(space: Dict[str, Any], name: str, module: str) -> None:
+    space[name] = importlib.import_module(module)
+
+
+#: How each step is done, given `space`, the module __main__, and its words.
+STEPS: Dict[str, Callable[..., Any]] = {
+    "module": load_module,
+    "value": load,
+    "source": run_source,
+    "alias": lambda space, name, of: space.update({name: space[of]}),
+    "function": make_function,
+    "fill": lambda space, cell, of: setattr(
+        space[cell], "cell_contents", space.pop(of)),
+    "global": lambda space, where, name, of: space[where].update(
+        {name: space.pop(of)}),
+    "complete": complete,
+    "cached": make_cached,
+    "make": make,
+    "class": make_class,
+    "adorn": adorn,
+    "member": lambda space, cls, name, of: setattr(
+        space[cls], name, space.pop(of)),
+    "states": set_states,
+}
 
 
 def prepare(shipped: Dict[str, Any], space: Dict[str, Any]) -> None:
     """What the code needs, in `space`, the module __main__."""
-    for kind, *parts in shipped["steps"]:
-        if kind == "module":
-            space[parts[0]] = importlib.import_module(parts[1])
-        elif kind == "value":
-            space[parts[0]] = pickle.loads(parts[1])
-        elif kind == "function":
-            space[parts[0]] = make_function(space, *parts)
-        elif kind == "fill":
-            space[parts[0]].cell_contents = space.pop(parts[1])
-        elif kind == "complete":
-            complete(space[parts[0]], *space.pop(parts[1]))
-        elif kind == "alias":
-            space[parts[0]] = space[parts[1]]
-        else:
-            file, line, source = parts
-            source = "\n" * (line - 1) + source
-            remember(file, source.splitlines(True))
-            exec(compile(source, file, "exec", shipped["flags"]), space)
+    space["_pai_flags"] = shipped["flags"]
+    try:
+        for kind, *parts in shipped["steps"]:
+            STEPS[kind](space, *parts)
+    except ModuleNotFoundError as error:
+        if not shipped["cwd"]:  # this is another machine
+            error.msg = (
+                "%s here\nhelp: install it there, or give its folder: "
+                "options(code=FOLDER).call(...)" % error.msg)
+            error.args = (error.msg,)
+        raise
+    del space["_pai_flags"]
 
 
-def run(source: str, space: Dict[str, Any]) -> Any:
+class Pickler(pickle.Pickler):
+    """Of results: what was sent here by value goes back by its name here."""
+
+    def __init__(self, file: Any, space: Dict[str, Any]) -> None:
+        super().__init__(file)
+        self._sent = {id(value): name for name, value in space.items()
+                      if name.startswith("_pai_")}
+
+    def reducer_override(self, value: Any) -> Any:
+        name = self._sent.get(id(value))
+        if name is None or not isinstance(value, (type, types.FunctionType)):
+            return NotImplemented
+        return name if value.__module__ == "__main__" else NotImplemented
+
+
+def pickled(kind: str, value: Any, text: str, space: Dict[str, Any]) -> bytes:
+    """An outcome, if it can be read again."""
+    out = io.BytesIO()
+    Pickler(out, space).dump((kind, value, text))
+    return out.getvalue()
+
+
+def pickled_result(value: Any, space: Dict[str, Any]) -> bytes:
+    try:
+        return pickled("value", value, "", space)
+    except Exception as error:
+        try:
+            import cloudpickle
+            own: bytes = cloudpickle.dumps(("value", value, ""))
+            return own
+        except Exception:  # it is not installed, or cannot do it, either
+            raise TypeError(
+                "the result, a %s, cannot be pickled: %s\n"
+                "help: return plain data, or write a file of the job" % (
+                    type(value).__name__, error)) from None
+
+
+def run(source: str, space: Dict[str, Any], name: str, line: int) -> Any:
     """Runs it; the value of its last expression.  It may await."""
-    name = "<job>"
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    source = "\n" * (line - 1) + source
+    remember(name, source.splitlines(True))
     tree = ast.parse(source, name)
     end = tree.body[-1] if tree.body else None
     if isinstance(end, ast.Expr):
@@ -115,8 +225,8 @@ def main() -> None:
         os.chdir(shipped["cwd"])
     try:
         prepare(shipped, space)
-        value = run(shipped["code"], space)
-        outcome = pickle.dumps(("value", value, ""))
+        value = run(shipped["code"], space, *shipped["place"])
+        outcome = pickled_result(value, space)
     except SystemExit:
         raise
     except BaseException as error:
@@ -124,7 +234,7 @@ def main() -> None:
         # Our own frames are nobody's business.
         frame = error.__traceback__
         while frame is not None and frame.tb_frame.f_code.co_filename in (
-                __file__, os.path.abspath(__file__)):
+                __file__, os.path.abspath(__file__), "<call>"):
             frame = frame.tb_next
         if frame is not None:
             text = "".join(traceback.format_exception(
@@ -132,7 +242,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.stderr.write(text)
         try:
-            outcome = pickle.dumps(("error", error.with_traceback(None), text))
+            outcome = pickled("error", error.with_traceback(None), text, space)
             pickle.loads(outcome)
         except Exception:
             outcome = pickle.dumps(("error", None, text))

@@ -8,7 +8,7 @@ from typing import (
     Type, TypeVar, Union)
 
 from . import facade as _facade
-from ._errors import BusyError, CanceledError
+from ._errors import BusyError, CanceledError, TimedOutError
 from ._loop import Steps, Waits
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class Session(_Live):
             if until is not None:
                 most = min(int((until - time.monotonic()) * 1000) + 1, 250)
                 if most <= 0:
-                    raise TimeoutError("the command is not over after %g s"
+                    raise TimedOutError("the command is not over after %g s"
                                        % (timeout or 0))
             self._host._step(most)
         return self._code()
@@ -267,7 +267,7 @@ class AsyncSession(_Live):
         try:
             await asyncio.wait_for(waits, timeout)
         except asyncio.TimeoutError:
-            raise TimeoutError("the command is not over after %g s"
+            raise TimedOutError("the command is not over after %g s"
                                % (timeout or 0)) from None
         return self._code()
 

@@ -6,7 +6,7 @@ import json
 from types import TracebackType
 from typing import (
     Any, BinaryIO, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence,
-    Type, Union)
+    Tuple, Type, Union)
 
 from . import _plots
 from . import facade as _facade
@@ -231,6 +231,14 @@ class Comparison(Sequence["SimReport"]):
     def __getitem__(self, index: Any) -> Any:
         return self._reports[index]
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        return self._reports == other._reports
+
+    def __hash__(self) -> int:
+        return hash(self._reports)
+
     def _written(self, form: str) -> str:
         all_of_them = _facade.Reports.make()
         for report in self._reports:
@@ -276,7 +284,8 @@ class Comparison(Sequence["SimReport"]):
 class SimReport:
     """What a simulation has found; times are microseconds.
 
-    str() is a page for a terminal; a notebook shows one with pictures.
+    str() is a page for a terminal; a notebook shows one with pictures.  Two
+    reports are equal if to_json() of both is.
     """
     policy: str
     seed: int
@@ -337,6 +346,23 @@ class SimReport:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a report does not change")
+
+    def __copy__(self) -> "SimReport":
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: object) -> "SimReport":
+        return self
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return SimReport.parse, (self.to_json(),)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SimReport):
+            return NotImplemented
+        return self is other or self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
 
     def to_json(self) -> str:
         """All of it as one object."""

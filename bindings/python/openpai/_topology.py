@@ -2,7 +2,7 @@
 import json
 import operator
 from dataclasses import dataclass, field
-from typing import Dict, Iterable, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, NamedTuple, Optional, Tuple, Union
 
 from . import facade as _facade
 from ._job import Path
@@ -110,7 +110,8 @@ class Affinity:
 
 
 class Topology:
-    """A machine as it is built; it does not change.
+    """A machine as it is built; it does not change.  Two are equal if to_json()
+    of both is.
 
         machine = openpai.Topology.discover()
         print(machine)
@@ -119,17 +120,23 @@ class Topology:
 
     GPUs are numbered from 0, in the order of `gpus`.
     """
-    __slots__ = ("_topology", "__weakref__")
+    __slots__ = ("_topology", "_recipe", "__weakref__")
     _topology: "_facade.Topology"
+    #: The class method that makes the same machine, and its argument; None:
+    #: nothing does.
+    _recipe: Optional[Tuple[str, Union[str, bytes]]]
 
     def __init__(self) -> None:
         raise TypeError("use Topology.discover(), .load(), .parse_xml() or "
                         ".synthetic()")
 
     @classmethod
-    def _of(cls, topology: "_facade.Topology") -> "Topology":
+    def _of(cls, topology: "_facade.Topology",
+            recipe: Optional[Tuple[str, Union[str, bytes]]] = None
+            ) -> "Topology":
         made_now = cls.__new__(cls)
         made_now._topology = topology
+        made_now._recipe = recipe
         return made_now
 
     @classmethod
@@ -142,17 +149,23 @@ class Topology:
     def load(cls, path: Path) -> "Topology":
         """Reads XML as `lstopo file.xml` writes it, or standard input for
         "-"."""
-        return cls._of(loaded(_facade.Topology.load, path))
+        topology = loaded(_facade.Topology.load, path)
+        if path in ("-", b"-"):
+            return cls._of(topology)
+        with open(path, "rb") as file:
+            return cls._of(topology, ("parse_xml", file.read()))
 
     @classmethod
     def parse_xml(cls, text: Union[str, bytes]) -> "Topology":
         """The same of a text."""
-        return cls._of(_facade.Topology.parse_xml(text_or_bytes(text)))
+        return cls._of(_facade.Topology.parse_xml(text_or_bytes(text)),
+                       ("parse_xml", text))
 
     @classmethod
     def synthetic(cls, description: str) -> "Topology":
         """Makes a machine up, of "pack:2 [numa(memory=64GB)] core:4 pu:2"."""
-        return cls._of(_facade.Topology.synthetic(description))
+        return cls._of(_facade.Topology.synthetic(description),
+                       ("synthetic", description))
 
     @property
     def summary(self) -> Summary:
@@ -199,6 +212,21 @@ class Topology:
 
     def __deepcopy__(self, memo: object) -> "Topology":
         return self
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        if self._recipe is None:
+            raise TypeError("a machine that was discovered is not pickled: "
+                            "write it with lstopo FILE.xml, and load() that")
+        name, source = self._recipe
+        return getattr(Topology, name), (source,)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Topology):
+            return NotImplemented
+        return self is other or self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")

@@ -1,6 +1,8 @@
 """Traces: what jobs came to a cluster, when, and how they ended."""
+import itertools
 import json
 import operator
+import os
 from typing import (
     Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Mapping,
     NamedTuple, Optional, SupportsIndex, Tuple, Union)
@@ -13,6 +15,8 @@ from ._report import html_table
 from ._values import loaded, made, text_or_bytes, words
 
 _CHUNK = 1 << 16
+
+_Recipe = Tuple[str, Tuple[Any, ...], Dict[str, Any]]
 
 
 class Attempt(NamedTuple):
@@ -117,9 +121,17 @@ class Trace:
     Records come in the order of their times, and none is kept: a trace may be
     longer than memory.  form, jobs, notes and so on are of the reading that
     began last, as far as it has come; a simulation is one, too.
+
+    Two traces are equal if their records are: == reads both, and leaves the
+    reading that began last alone.  A pickle of load() has the path, not the
+    file.  What can be read only once is not pickled, and equal to itself only.
     """
-    __slots__ = ("_open", "_trace", "_fresh", "__weakref__")
+    __slots__ = ("_open", "_trace", "_fresh", "_recipe", "__weakref__")
+    __hash__ = None  # type: ignore[assignment] # a file may change
     _open: "Callable[[], _facade.Trace]"
+    #: The class method that makes the same trace, and its arguments; None: it
+    #: can be read only once.
+    _recipe: "Optional[_Recipe]"
     _trace: "_facade.Trace"
     _fresh: bool
 
@@ -127,9 +139,11 @@ class Trace:
         raise TypeError("use Trace.load(), .parse(), .generate() or .of()")
 
     @classmethod
-    def _of(cls, reopen: "Callable[[], _facade.Trace]") -> "Trace":
+    def _of(cls, reopen: "Callable[[], _facade.Trace]",
+            recipe: "Optional[_Recipe]" = None) -> "Trace":
         trace = cls.__new__(cls)
         trace._open = reopen
+        trace._recipe = recipe
         trace._trace = reopen()  # what is wrong is told at once
         trace._fresh = True
         return trace
@@ -155,7 +169,10 @@ class Trace:
             if again is not None:
                 again.check()
             return loaded(_facade.Trace.load, path, options, Teller(on_line))
-        return cls._of(reopen)
+        return cls._of(reopen, None if again is not None else (
+            "load", (os.path.abspath(os.fsdecode(path)),), {
+                "form": form, "strict": strict, "sort": sort, "window": window,
+                "model": model, "on_line": on_line}))
 
     @classmethod
     def parse(cls, text: Union[str, bytes], form: Optional[str] = None, *,
@@ -166,8 +183,11 @@ class Trace:
         """The same of a text."""
         options = _options(form, strict, sort, window, model, on_line)
         given = text_or_bytes(text)
-        return cls._of(lambda: _facade.Trace.parse(given, options,
-                                                   Teller(on_line)))
+        return cls._of(
+            lambda: _facade.Trace.parse(given, options, Teller(on_line)),
+            ("parse", (given,), {
+                "form": form, "strict": strict, "sort": sort, "window": window,
+                "model": model, "on_line": on_line}))
 
     @classmethod
     def of(cls, records: Iterable[RecordLike], *, strict: bool = True,
@@ -192,7 +212,9 @@ class Trace:
                 again.check()
             return _facade.Trace.read(options, Teller(on_line,
                                                       _chunks(records)))
-        return cls._of(reopen)
+        return cls._of(reopen, None if again is not None else (
+            "of", (records,), {"strict": strict, "sort": sort, "window": window,
+                               "model": model, "on_line": on_line}))
 
     @classmethod
     def generate(cls, jobs: int = 1000, *, seed: int = 0,
@@ -218,7 +240,40 @@ class Trace:
             "load": thousandths(load), "most_gpus": most_gpus,
             "gpus_per_node": gpus_per_node, "users": users,
             "virtual_clusters": count, "model": model, "faults": faults})
-        return cls._of(lambda: _facade.Trace.generate(options, names))
+        return cls._of(lambda: _facade.Trace.generate(options, names), (
+            "generate", (jobs,), {
+                "seed": seed, "like": like, "gpus": gpus, "load": load,
+                "most_gpus": most_gpus, "gpus_per_node": gpus_per_node,
+                "users": users, "virtual_clusters": virtual_clusters,
+                "model": model, "faults": faults}))
+
+    def _again(self) -> _Recipe:
+        if self._recipe is None:
+            raise TypeError("a trace that can be read only once is neither "
+                            "copied nor pickled: give Trace.of() a list")
+        return self._recipe
+
+    def copy(self) -> "Trace":
+        """Another trace with the same records, which is read on its own."""
+        return _remake(*self._again())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: object) -> "Trace":
+        return self.copy()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _remake, self._again()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trace):
+            return NotImplemented
+        if self is other:
+            return True
+        if self._recipe is None or other._recipe is None:
+            return False
+        return all(mine == its for mine, its in itertools.zip_longest(
+            _all_lines(self._open()), _all_lines(other._open())))
 
     def _begin(self) -> "_facade.Trace":
         """A reading that stands before the first record."""
@@ -315,6 +370,20 @@ class Trace:
         if self.notes:
             text += html_table(("line", "used", "why"), self.notes)
         return text
+
+
+def _remake(name: str, args: Tuple[Any, ...], options: Dict[str, Any]
+            ) -> Trace:
+    """What a pickle of a trace calls."""
+    made_now: Trace = getattr(Trace, name)(*args, **options)
+    return made_now
+
+
+def _all_lines(reading: "_facade.Trace") -> Iterator[str]:
+    text = reading.lines()
+    while text:
+        yield from text.splitlines()
+        text = reading.lines()
 
 
 def _options(form: Optional[str], strict: bool, sort: bool, window: int,

@@ -1,0 +1,412 @@
+"""Functions and classes that pickle can only name, taken apart so that a job
+can make them again: lambdas, closures, local classes, classes of notebooks."""
+import abc
+import collections
+import dataclasses
+import dis
+import enum
+import functools
+import importlib
+import inspect
+import io
+import marshal
+import pickle
+import sys
+import types
+import typing
+from typing import (
+    TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Set, Tuple,
+    TypeVar)
+
+from ._errors import InvalidError
+
+if TYPE_CHECKING:
+    from ._ship import Shipment
+
+#: What lru_cache() and cache() make.
+Cached = type(functools.lru_cache(maxsize=None)(len))
+
+#: Values that are told apart by what they are, not by what is in them.
+_SENTINELS = {
+    id(getattr(dataclasses, name)): "__import__('dataclasses').%s" % name
+    for name in ("MISSING", "KW_ONLY", "_HAS_DEFAULT_FACTORY", "_FIELD",
+                 "_FIELD_CLASSVAR", "_FIELD_INITVAR")
+    if hasattr(dataclasses, name)}
+# Classes that are not found by the name that they have.
+_SENTINELS.update({id(getattr(types, name)): "__import__('types').%s" % name
+                   for name in ("CellType", "MappingProxyType")})
+
+#: What a class has from its making.
+_MADE_ANEW = frozenset((
+    "__dict__", "__weakref__", "__module__", "__qualname__", "__slots__",
+    "_abc_impl", "__orig_bases__", "__annotations__", "__annotate__",
+    "__annotate_func__", "__annotations_cache__"))
+
+
+def code_reads(code: types.CodeType) -> Set[str]:
+    """The globals that compiled code reads, with those of functions in it."""
+    reads = {step.argval for step in dis.get_instructions(code)
+             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME",
+                                "LOAD_FROM_DICT_OR_GLOBALS")}
+    for value in code.co_consts:
+        if isinstance(value, types.CodeType):
+            reads |= code_reads(value)
+    return reads
+
+
+def shown_file(file: str) -> str:
+    """What tracebacks call a file: a notebook's cell as "Cell In[3]"."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    cells = getattr(getattr(shell, "compile", None), "_filename_map", {})
+    return "Cell In[%s]" % cells[file] if file in cells else file
+
+
+def _shown_code(code: types.CodeType) -> types.CodeType:
+    consts = tuple(
+        _shown_code(value) if isinstance(value, types.CodeType) else value
+        for value in code.co_consts)
+    return code.replace(co_filename=shown_file(code.co_filename),
+                        co_consts=consts)
+
+
+def is_definition(value: Any) -> bool:
+    """A function or class, or what a decorator of Python's has made of one."""
+    return isinstance(value, (types.FunctionType, Cached)) or issubclass(
+        type(value), type) or (
+        type(value).__name__ == "NewType" and
+        type(value).__module__ == "typing")
+
+
+def found(value: Any, name: str, space: Any) -> bool:
+    """Whether a dotted name leads to this value."""
+    for part in name.split("."):
+        space = (space.get(part) if isinstance(space, dict) else
+                 getattr(space, "__dict__", {}).get(part))
+        if isinstance(space, (staticmethod, classmethod)):
+            space = space.__func__
+    return space is value
+
+
+class Pickler(pickle.Pickler):
+    """Takes along what the pickled bytes only name."""
+
+    def __init__(self, file: io.BytesIO, shipment: "Shipment") -> None:
+        super().__init__(file)
+        self._shipment = shipment
+
+    def reducer_override(self, value: Any) -> Any:
+        if id(value) in _SENTINELS:
+            return eval, (_SENTINELS[id(value)],)
+        if is_definition(value) or isinstance(value, TypeVar):
+            name = self._shipment.by_value.name_of(value)
+            if name is not None:
+                # The runner's __main__ has it when this is read there.
+                return eval, ("__import__('__main__').%s" % name,)
+        elif isinstance(value, types.ModuleType):
+            return importlib.import_module, (value.__name__,)
+        elif isinstance(value, types.MappingProxyType):
+            return types.MappingProxyType, (dict(value),)
+        elif isinstance(value, property):
+            return type(value), (value.fget, value.fset, value.fdel,
+                                 value.__doc__)
+        elif isinstance(value, (staticmethod, classmethod)):
+            return type(value), (value.__func__,)
+        elif isinstance(value, functools.cached_property):
+            return type(value), (value.func,), {"attrname": value.attrname}
+        elif isinstance(value, types.MethodType) and getattr(
+                value.__self__, value.__func__.__name__, None) != value:
+            return types.MethodType, (value.__func__, value.__self__)
+        return NotImplemented
+
+
+class ByValue:
+    """What goes with a shipment by value, each thing once, under a name that
+    nothing else has in the job."""
+
+    def __init__(self, shipment: "Shipment") -> None:
+        self._shipment = shipment
+        self._names: Dict[int, str] = {}  # by the ids of what they name
+        self._filled: Set[str] = set()
+        self._kept: List[Any] = []  # so that no id is another's meanwhile
+        #: What functions still want, while something is made of them.
+        self._later: Optional[List[Callable[[], None]]] = None
+
+    # --- what is taken so ---
+
+    def name_of(self, value: Any) -> Optional[str]:
+        """The name in the job of what goes by value; None: pickle finds it
+        there by its own."""
+        known = self._names.get(id(value))
+        if known is not None:
+            return known
+        module = getattr(value, "__module__", None)
+        name = str(getattr(value, "__qualname__", None) or value.__name__)
+        if module != "__main__":
+            there = sys.modules.get(module or "")
+            if isinstance(value, TypeVar) or found(value, name, there) or (
+                    there is None and not isinstance(value,
+                                                     types.FunctionType)):
+                return None  # pickle finds it, or says what is wrong
+            if isinstance(value, type) and value.__flags__ & (1 << 9) == 0:
+                return None  # of C
+        elif found(value, name, self._shipment.space):
+            top = name.split(".")[0]
+            self._shipment.follow_names([top])
+            # Its class may be half made when this is read.
+            if top == name or id(self._shipment.space[top]) not in self._names:
+                return self._names.get(id(value))
+        return self.name(value)
+
+    def name(self, value: Any) -> str:
+        """Takes a value so, whatever it may be found by."""
+        known = self._names.get(id(value))
+        if known is not None:
+            return known
+        name = self._names[id(value)] = self._new_name(value)
+        if isinstance(value, types.FunctionType):
+            self._take_function(name, value)
+        elif isinstance(value, Cached):
+            self._take_cached(name, value)
+        elif isinstance(value, TypeVar):
+            self._make(name, TypeVar, (value.__name__, *value.__constraints__),
+                       {"bound": value.__bound__,
+                        "covariant": value.__covariant__,
+                        "contravariant": value.__contravariant__})
+        elif isinstance(value, type):
+            self._take_class(name, value)
+        else:
+            self._make(name, typing.NewType,
+                       (value.__name__, value.__supertype__), {})
+        return name
+
+    def named(self) -> Dict[str, Any]:
+        """What has gone so, by the names there."""
+        return {self._names[id(value)]: value for value in self._kept
+                if id(value) in self._names and is_definition(value)}
+
+    def new_name(self) -> str:
+        """One that nobody else has."""
+        return self._new_name(None)
+
+    def _new_name(self, owner: object) -> str:
+        """Likewise; the owner lives as long as its name."""
+        self._kept.append(owner)
+        return "_pai_%d_" % len(self._kept)
+
+    def state(self) -> Tuple[Any, ...]:
+        """To be given to restore() if what is tried next fails."""
+        return dict(self._names), set(self._filled)
+
+    def restore(self, state: Tuple[Any, ...]) -> None:
+        """Forgets what was named since."""
+        self._names, self._filled = state
+
+    def _step(self, *step: Any) -> None:
+        self._shipment.steps.append(step)
+
+    def _make(self, name: str, maker: Callable[..., Any],
+              args: Tuple[Any, ...], options: Dict[str, Any]) -> None:
+        self._step("make", name, self._shipment.pickled((maker, args,
+                                                         options)))
+
+    # --- functions ---
+
+    def _take_function(self, name: str, function: types.FunctionType) -> None:
+        """It is made with empty cells, so that functions may refer to each
+        other; then the cells are filled, each once, whoever shares it."""
+        cells = [self._cell(cell) for cell in function.__closure__ or ()]
+        lines: List[str] = []
+        first = 1
+        try:
+            lines, first = inspect.getsourcelines(function)
+        except Exception:  # they are for tracebacks alone
+            pass
+        kind, where = self._globals(function)
+        code = _shown_code(function.__code__)
+        self._step("function", name, sys.version_info[:2],
+                   marshal.dumps(code), cells, function.__name__,
+                   function.__qualname__, function.__module__, kind, where,
+                   code.co_filename, max(first, 1), lines)
+        if self._later is not None:
+            self._later.append(lambda: self._complete(name, function, cells,
+                                                      kind, where))
+        else:
+            self._complete(name, function, cells, kind, where)
+
+    def _complete(self, name: str, function: types.FunctionType,
+                  cells: List[str], kind: str, where: str) -> None:
+        for its, cell in zip(cells, function.__closure__ or ()):
+            self._fill(its, cell)
+        reads = code_reads(function.__code__)
+        if kind == "main":
+            self._shipment.follow_names(reads)
+        elif kind == "own":
+            self._fill_globals(where, function.__globals__, reads)
+        rest = self.new_name()
+        self._shipment.take_value(rest, (
+            function.__defaults__, function.__kwdefaults__,
+            dict(function.__dict__), self._annotations(function)),
+            "a variable of %s()" % function.__name__)
+        self._step("complete", name, rest)
+
+    def _globals(self, function: types.FunctionType) -> Tuple[str, str]:
+        """Those of __main__, of a module, or of what exec() was given."""
+        given = function.__globals__
+        if self._shipment.is_ours(given):
+            return "main", ""
+        module = str(given.get("__name__") or "")
+        if getattr(sys.modules.get(module), "__dict__", None) is given:
+            return "module", module
+        known = self._names.get(id(given))
+        if known is None:
+            known = self._names[id(given)] = self._new_name(given)
+        return "own", known
+
+    def _fill_globals(self, where: str, given: Dict[str, Any],
+                      reads: Set[str]) -> None:
+        for read in sorted(reads):
+            key = "%s.%s" % (where, read)
+            if read in given and key not in self._filled:
+                self._filled.add(key)
+                its = self.new_name()
+                self._shipment.take(its, given[read])
+                self._step("global", where, read, its)
+
+    def _cell(self, cell: types.CellType) -> str:
+        name = self._names.get(id(cell))
+        if name is None:
+            name = self._names[id(cell)] = self._new_name(cell)
+        return name
+
+    def _fill(self, name: str, cell: types.CellType) -> None:
+        if name in self._filled:
+            return
+        self._filled.add(name)
+        try:
+            value = cell.cell_contents
+        except ValueError:  # it is not set
+            return
+        its = self.new_name()
+        self._shipment.take(its, value)
+        self._step("fill", name, its)
+
+    def _annotations(self, value: Any) -> Dict[str, Any]:
+        """Those that go; they are for people, mostly."""
+        try:
+            given = dict(getattr(value, "__annotations__", None) or {})
+        except Exception:  # of names that are not there yet
+            return {}
+        if isinstance(value, type) and "__annotations__" not in (
+                value.__dict__) and sys.version_info < (3, 10):
+            return {}  # they are a base's
+        with self._shipment.trying() as tried:
+            self._shipment.pickled(given)
+            tried.append(True)
+        return given if tried else {}
+
+    def _take_cached(self, name: str, value: Any) -> None:
+        """Before what its function refers to, which may be itself."""
+        before, self._later = self._later, []
+        try:
+            wrapped = self.name_of(value.__wrapped__)
+            if wrapped is None:
+                wrapped = self.new_name()
+                self._shipment.take_value(wrapped, value.__wrapped__,
+                                          "what lru_cache() wraps")
+            later = self._later
+        finally:
+            self._later = before
+        options = value.cache_parameters()
+        self._step("cached", name, wrapped, options["maxsize"],
+                   options["typed"])
+        for complete in later:
+            complete()
+
+    # --- classes ---
+
+    def _take_class(self, name: str, cls: Any) -> None:
+        """It is made without what is in it, so that this may refer to it."""
+        if cls.__bases__ == (tuple,) and hasattr(cls, "_fields"):
+            self._make(name, collections.namedtuple, (
+                cls.__name__, cls._fields), {
+                    "defaults": tuple(cls._field_defaults.values()),
+                    "module": cls.__module__})
+            skipped = {key for key in (
+                *collections.namedtuple("_", ()).__dict__, *cls._fields)
+                if getattr(cls.__dict__.get(key), "__module__", None) !=
+                cls.__module__}  # else it is written in the class
+        elif type(cls).__module__ == "typing" and type(cls).__name__ == (
+                "_TypedDictMeta"):
+            self._make(name, typing.TypedDict, (  # type: ignore[arg-type]
+                cls.__name__, self._annotations(cls)),
+                {"total": cls.__total__})
+            skipped = set(cls.__dict__)
+        else:
+            skipped = self._make_empty(name, cls)
+        self._step("adorn", name, cls.__module__, cls.__qualname__)
+        members = {key: value for key, value in cls.__dict__.items()
+                   if key not in skipped and key not in _MADE_ANEW}
+        annotations = self._annotations(cls)
+        if annotations and "__annotations__" not in skipped:
+            members["__annotations__"] = annotations
+        for key, value in members.items():
+            self._take_member(name, cls, key, value)
+        if isinstance(cls, enum.EnumMeta):
+            its = self.new_name()
+            self._shipment.take_value(its, {
+                key: {field: value for field, value in member.__dict__.items()
+                      if field not in ("_name_", "_value_", "__objclass__",
+                                       "_sort_order_")}
+                for key, member in _members(cls)},
+                "the enumeration " + cls.__name__)
+            self._step("states", name, its)
+
+    def _take_member(self, name: str, cls: type, key: str, value: Any) -> None:
+        """One by one, for the error says which."""
+        its = self.new_name()
+        try:
+            self._shipment.take_value(its, value, "the attribute %s of the "
+                                      "class %s" % (key, cls.__name__))
+        except InvalidError:
+            if key not in ("__doc__", "__parameters__"):
+                raise
+        else:
+            self._step("member", name, key, its)
+
+    def _make_empty(self, name: str, cls: Any) -> Set[str]:
+        """A class with the bases of another; what it has already."""
+        space: Dict[str, Any] = {"__module__": cls.__module__,
+                                 "__qualname__": cls.__qualname__}
+        skipped = {key for key, value in cls.__dict__.items()
+                   if isinstance(value, types.MemberDescriptorType)}
+        slots = cls.__dict__.get("__slots__")
+        if slots is not None:
+            space["__slots__"] = slots
+        if isinstance(cls, enum.EnumMeta):
+            space.update((key, its.value) for key, its in _members(cls))
+            skipped.update(_of_enums(cls))
+        bases = cls.__dict__.get("__orig_bases__", cls.__bases__)
+        self._step("class", name, self._shipment.pickled((
+            type(cls), cls.__name__, tuple(bases), space)))
+        return skipped
+
+
+def _members(cls: Any) -> List[Tuple[str, Any]]:
+    return list(cls.__members__.items())
+
+
+def _of_enums(cls: Any) -> Iterator[str]:
+    """What an enumeration makes of its members."""
+    for key, value in cls.__dict__.items():
+        if key in cls.__members__ or key in (
+                "__new__", "__reduce_ex__", "__reduce__") or (
+                key[:1] == key[-1:] == "_" and key[:2] != "__") or any(
+                getattr(base, key, None) is value
+                for base in (*cls.__mro__[1:], enum.Enum, object)):
+            yield key
+
+
+def is_plain(cls: type) -> bool:
+    """Whether classes of its kind are made as most are."""
+    return (type(cls) in (type, abc.ABCMeta) or
+            type(cls).__module__ in ("typing", "enum"))

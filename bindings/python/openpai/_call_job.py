@@ -1,0 +1,213 @@
+"""The jobs of functions: their job files, and what they come to."""
+import io
+import json
+import os
+import pathlib
+import pickle
+import re
+import secrets
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from typing import (
+    Any, BinaryIO, Dict, List, Mapping, Optional, Sequence, Tuple)
+
+from ._errors import (
+    InvalidError, NotFoundError, PermissionDenied, TimedOutError)
+from ._job import Job, Path
+from ._job_options import JobOptions
+from ._records import JobStatus, Result, Why
+from ._ship import JobFailed
+
+#: MiB of a CPU where nobody knows the machine; those of the program.
+EACH_MB = 4096
+
+#: Of what a job that failed has printed.
+LAST_LINES = 10
+
+
+def job_name(name: str) -> str:
+    """One that a job may have, and no other job has."""
+    plain = re.sub("[^A-Za-z0-9._-]+", "-", name).strip("-._") or "call"
+    return "%s_%s" % (plain[:200], secrets.token_hex(4))
+
+
+def megabytes(memory: Optional[str], machine: Optional[Mapping[str, Any]],
+              cpus: int) -> int:
+    """Of "512M" or "8G"; None: so much of the machine's as the CPUs are, or
+    EACH_MB for each if nobody knows the machine."""
+    if memory is None:
+        cpus = max(cpus, 1)
+        if not machine:
+            return cpus * EACH_MB
+        share: int = machine["memory"] * cpus // max(machine["cpus"], cpus)
+        return max(share >> 20, 256)
+    match = re.fullmatch(r"(\d+)\s*([kmgt])i?b?", memory.strip().lower())
+    if match is None:
+        raise ValueError('memory is as "512M" or "8G", not %r' % memory)
+    shift = {"k": 10, "m": 20, "g": 30, "t": 40}[match[2]]
+    return max((int(match[1]) << shift) >> 20, 1)
+
+
+def folders(root: str) -> List[str]:
+    """Below /tmp, what the job needs of this process: tasks in the sandbox have
+    a /tmp of their own, and see nothing of the platform's root."""
+    found: List[str] = []
+    for path in sorted({os.path.normpath(path) for path in (
+            os.getcwd(), sys.prefix, sys.base_prefix, *filter(None, sys.path))}):
+        if path.startswith("/tmp/") and os.path.exists(path) and not any(
+                path == above or path.startswith(above + "/")
+                for above in (*found, root)):
+            found.append(path)
+    return found[:64]
+
+
+def _command(python: Optional[str], here: bool) -> str:
+    """What runs run.py.  Elsewhere it is this Python if it is there, else one
+    of the same version, else any: code that needs the version says so."""
+    if python is not None or here:
+        return "exec %s -u run.py" % shlex.quote(python or sys.executable)
+    ours = "%d.%d" % sys.version_info[:2]
+    check = "import sys; sys.exit('%%d.%%d' %% sys.version_info[:2] != '%s')"
+    return (
+        "for python in %s python%s python3 python; do\n"
+        "  if command -v $python > /dev/null && $python -c \"%s\"; then\n"
+        "    exec $python -u run.py\n"
+        "  fi\n"
+        "done\n"
+        "command -v python3 > /dev/null && exec python3 -u run.py\n"
+        "echo 'there is no Python here' >&2; exit 127" % (
+            shlex.quote(sys.executable), ours, check % ours))
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How functions are to be run: what options() was given."""
+    name: str = ""
+    gpu: int = 0
+    cpu: int = 1
+    memory: Optional[str] = None
+    options: JobOptions = JobOptions()
+    image: Optional[str] = None
+    python: Optional[str] = None
+    code: Optional[Path] = None
+
+    def name_for(self, function: object) -> str:
+        """What a job of a function is called."""
+        return self.name or getattr(function, "__name__", "call")
+
+    def job(self, name: str, machine: Optional[Mapping[str, Any]],
+            folders: Sequence[str], *, here: bool = True) -> Job:
+        """A job of one task that runs run.py in the folder of its code."""
+        file: Dict[str, Any] = {
+            "protocolVersion": 2, "name": job_name(name), "type": "job",
+            "prerequisites": [{"name": "image", "type": "dockerimage",
+                               "uri": self.image or "none"}],
+            "taskRoles": {"main": {
+                "instances": 1, "dockerImage": "image",
+                "resourcePerInstance": {
+                    "cpu": self.cpu, "gpu": self.gpu,
+                    "memoryMB": megabytes(self.memory, machine, self.cpu)},
+                "commands": [_command(
+                    "python3" if self.image and not self.python
+                    else self.python, here)]}}}
+        if folders:
+            file["extras"] = {"openpai": {"folders": list(folders)}}
+        return self.options.applied(Job.parse(json.dumps(file)))
+
+
+def checked(limit: Optional[int]) -> Optional[int]:
+    """How many jobs there are at a time."""
+    if limit is not None and limit < 1:
+        raise ValueError("limit is 1 or more, not %r" % limit)
+    return limit
+
+
+def until(timeout: Optional[float]) -> Optional[float]:
+    """When so many seconds are over."""
+    return None if timeout is None else time.monotonic() + timeout
+
+
+def left(end: Optional[float], timeout: Optional[float], jobs: int) -> int:
+    """Milliseconds to wait at most; -1: for a while."""
+    if end is None:
+        return -1
+    most = min(int((end - time.monotonic()) * 1000) + 1, 250)
+    if most <= 0:
+        raise TimedOutError("%d jobs are not over after %g s" % (
+            jobs, timeout or 0))
+    return most
+
+
+def failure(ended: Result, status: JobStatus, why: Why,
+            lines: Tuple[str, ...]) -> JobFailed:
+    """What result() raises of a job without one."""
+    reason = status.reason or str(why).partition("\n")[2] or None
+    return JobFailed("\n".join(
+        ["the job %s %s with code %d%s" % (
+            status.name, "was stopped" if ended.state == "stopped"
+            else ended.state, ended.code,
+            ": " + reason if reason else ""), *lines]),
+        ended.state, ended.code, reason, lines)
+
+
+def _own_bytes(path: pathlib.Path) -> bytes:
+    """Of a file of this user: to unpickle another's runs what he likes."""
+    if not path.is_symlink():
+        with open(path, "rb", opener=lambda name, flags: os.open(
+                name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
+            if os.fstat(file.fileno()).st_uid == os.geteuid():
+                return file.read()
+    raise PermissionDenied(
+        "the job's result is not a file of this user: it is not read, as that "
+        "may run another's code\nhelp: ask for it as the job's user, or have "
+        "the job write a file")
+
+
+class _Unpickler(pickle.Unpickler):
+    """Of outcomes: what was sent by value comes back as what it is here."""
+
+    def __init__(self, file: BinaryIO, sent: Mapping[str, Any]) -> None:
+        super().__init__(file)
+        self._sent = sent
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module == "__main__" and name in self._sent:
+            return self._sent[name]
+        return super().find_class(module, name)
+
+
+def outcome(folder: pathlib.Path, sent: Mapping[str, Any]) -> Any:
+    """What the code in a job's folder came to."""
+    __tracebackhide__ = True
+    try:
+        told = _own_bytes(folder / "outcome.pickle")
+    except PermissionDenied:
+        raise
+    except OSError:
+        raise no_result() from None
+    return read_outcome(told, sent)
+
+
+def no_result() -> NotFoundError:
+    return NotFoundError(
+        "the job has told no result\nhelp: only a job of call() or %%pai "
+        "that ran to its end has one; see why() and logs()")
+
+
+def read_outcome(told: bytes, sent: Mapping[str, Any]) -> Any:
+    """The value of an outcome; raises what the code has raised."""
+    __tracebackhide__ = True
+    try:
+        kind, value, text = _Unpickler(io.BytesIO(told), sent).load()
+    except Exception as error:
+        raise InvalidError(
+            "the job's result cannot be read here: %s\nhelp: define or import "
+            "here, too, what the result is made of" % error) from error
+    if kind == "value":
+        return value
+    if value is None:
+        raise JobFailed(text)
+    value.__cause__ = JobFailed(text)
+    raise value
