@@ -10,6 +10,9 @@ static char raised; /* its address is the registry's key of an error */
 
 static void push_error(lua_State *L, const failure *f)
 {
+  /* By PAI_NO_ANSWER_*; NULL is no field. */
+  static const char *const no_answer[] = { NULL, "not_reached", "lost",
+                                           "late" };
   failure cause;
 
   luaL_checkstack(L, 6, "too many causes");
@@ -24,6 +27,7 @@ static void push_error(lua_State *L, const failure *f)
     pai_lua_set_integer(L, "column", pai_error_column(f->err));
   }
   pai_lua_set_boolean(L, "retriable", facade_retriable(f));
+  pai_lua_set_string(L, "no_answer", no_answer[facade_no_answer(f)]);
   if (facade_retry_after(f) != 0)
     pai_lua_set_integer(L, "retry_after", facade_retry_after(f));
   pai_lua_set_string(L, "api_code", facade_api_code(f));

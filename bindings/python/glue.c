@@ -44,7 +44,7 @@ static PyObject *make_error(PyObject *module, const failure *f)
     cause = text_or_none(NULL);
   if (cause != NULL)
     made = PyObject_CallMethod(
-      module, "make", "isNNNNNNNNNNNNNL", f->code, pai_code_name(f->code),
+      module, "make", "isNNNNNNNNNNNNNLi", f->code, pai_code_name(f->code),
       text_or_none(text), text_or_none(facade_message(f)),
       text_or_none(facade_help(f)), number_or_none(line > 0, line),
       number_or_none(column > 0, column),
@@ -52,7 +52,8 @@ static PyObject *make_error(PyObject *module, const failure *f)
       PyBool_FromLong(facade_retriable(f)), cause, pai_py_report(f->report),
       path_or_none(f->file), number_or_none(f->error != 0, f->error),
       number_or_none(facade_http_status(f) != 0, facade_http_status(f)),
-      text_or_none(facade_api_code(f)), (long long)facade_retry_after(f));
+      text_or_none(facade_api_code(f)), (long long)facade_retry_after(f),
+      facade_no_answer(f));
   free(text);
   return made;
 }

@@ -39,6 +39,7 @@ struct Call {
   job_text body;
   char *type, *code, *state, *message, *help;
   bool retriable;
+  int no_answer; /* PAI_NO_ANSWER_*, or 0 */
 };
 
 /* Waits for whoever has it: never long, for scripts do not run meanwhile. */

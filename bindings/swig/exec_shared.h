@@ -30,6 +30,7 @@ struct Exec {
   int status, how, code, signal, http_status;
   char *text, *api_code, *help;
   bool retriable;
+  int no_answer; /* PAI_NO_ANSWER_*, or 0 */
 };
 
 /* Keeps what it said; if that is much and it is live, it waits.  `user_data` is

@@ -66,7 +66,8 @@ typedef struct failure {
   char *help, *api_code;
   int http_status; /* 0: there was no answer */
   bool retriable;
-  int64_t wait; /* microseconds until the same call makes sense; or 0 */
+  int no_answer; /* PAI_NO_ANSWER_*, or 0 */
+  int64_t wait;  /* microseconds until the same call makes sense; or 0 */
 } failure;
 
 /*
@@ -170,6 +171,7 @@ const char *facade_help(const failure *f);
 const char *facade_api_code(const failure *f);
 int facade_http_status(const failure *f);
 bool facade_retriable(const failure *f);
+int facade_no_answer(const failure *f);
 int64_t facade_retry_after(const failure *f);
 
 /* The failure below this one, borrowed from it; false: there is none. */

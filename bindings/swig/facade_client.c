@@ -299,6 +299,7 @@ static void keep_answer(Call *call, int status,
   call->message = copy(pai_error_message(answer->err));
   call->help = copy(pai_error_help(answer->err));
   call->retriable = pai_error_retriable(answer->err) != 0;
+  call->no_answer = pai_error_no_answer(answer->err);
 }
 
 void call_over(void *user_data, int status, const pai_client_answer *answer)
@@ -410,6 +411,7 @@ static void fail(const Call *call, failure *f)
   f->api_code = copy(call->code);
   f->http_status = call->http_status;
   f->retriable = call->retriable;
+  f->no_answer = call->no_answer;
 }
 
 listing call_answer(Call *call, failure *f)

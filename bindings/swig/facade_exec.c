@@ -132,6 +132,7 @@ static void on_end(void *user_data, int status, const pai_session_end *end)
   e->api_code = copy(end->api_code);
   e->http_status = end->http_status;
   e->retriable = pai_error_retriable(end->err) != 0;
+  e->no_answer = pai_error_no_answer(end->err);
   unlist(e);
 }
 
@@ -264,6 +265,7 @@ listing exec_answer(const Exec *e, failure *f)
     f->api_code = copy(e->api_code);
     f->http_status = e->http_status;
     f->retriable = e->retriable;
+    f->no_answer = e->no_answer;
     return none;
   }
   json_start(&j);

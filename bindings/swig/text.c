@@ -39,6 +39,11 @@ int facade_http_status(const failure *f)
   return f->http_status != 0 ? f->http_status : pai_error_http_status(f->err);
 }
 
+int facade_no_answer(const failure *f)
+{
+  return f->no_answer != 0 ? f->no_answer : pai_error_no_answer(f->err);
+}
+
 bool facade_retriable(const failure *f)
 {
   return f->retriable || pai_error_retriable(f->err) != 0;

@@ -133,6 +133,17 @@ PAI_API int pai_error_http_status(const pai_error *err);
 /** 1 when the same call may succeed later, else 0.  @since 0.1 */
 PAI_API int pai_error_retriable(const pai_error *err);
 
+/** Why a client has no answer; values of pai_error_no_answer(). */
+enum {
+  PAI_NO_ANSWER_NOT_REACHED = 1, /**< no such host, or nothing listens there */
+  PAI_NO_ANSWER_LOST = 2,        /**< the connection broke */
+  PAI_NO_ANSWER_LATE = 3         /**< none came in time */
+};
+
+/** PAI_NO_ANSWER_* of an error of a client that got no answer; 0 for all
+ *  others.  @since 0.1 */
+PAI_API int pai_error_no_answer(const pai_error *err);
+
 /** How long to wait before the same call, where that is known, in
  *  microseconds; else 0.  @since 0.1 */
 PAI_API int64_t pai_error_retry_after(const pai_error *err);

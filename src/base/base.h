@@ -143,6 +143,8 @@ PAI__SHARED void pai__error_help(pai_error **err, const char *fmt, ...)
   PAI__PRINTF(2, 3);
 PAI__SHARED void pai__error_pointer(pai_error **err, const char *pointer);
 PAI__SHARED void pai__error_retriable(pai_error **err);
+/* PAI_NO_ANSWER_* */
+void pai__error_no_answer(pai_error **err, int how);
 /* Microseconds until the same call makes sense again. */
 void pai__error_wait(pai_error **err, int64_t us);
 /* What OpenPAI's API says of it; `api` is a literal. */

@@ -14,6 +14,7 @@ struct pai_error {
   int code;
   pai__pos pos;
   bool retriable;
+  int no_answer;   /* PAI_NO_ANSWER_*, or 0 */
   int64_t wait;    /* microseconds; 0: nothing is known */
   int status;      /* of HTTP, or 0 */
   const char *api; /* a literal, or NULL */
@@ -168,6 +169,14 @@ void pai__error_retriable(pai_error **err)
     e->retriable = true;
 }
 
+void pai__error_no_answer(pai_error **err, int how)
+{
+  pai_error *e = writable(err);
+
+  if (e != NULL)
+    e->no_answer = how;
+}
+
 void pai__error_wait(pai_error **err, int64_t us)
 {
   pai_error *e = writable(err);
@@ -252,6 +261,11 @@ int pai_error_http_status(const pai_error *err)
 int pai_error_retriable(const pai_error *err)
 {
   return err != NULL && err->retriable;
+}
+
+int pai_error_no_answer(const pai_error *err)
+{
+  return err != NULL ? err->no_answer : 0;
 }
 
 int64_t pai_error_retry_after(const pai_error *err)

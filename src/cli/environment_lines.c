@@ -19,8 +19,9 @@ enum { MOST_PATH = 1024 };
 /* Means itself to bash. */
 static bool is_plain(const char *word)
 {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
-                              "WXYZ0123456789_./:=@%+,-";
+  static const char plain[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+    "WXYZ0123456789_./:=@%+,-";
 
   return word[0] != '\0' && word[strspn(word, plain)] == '\0';
 }

@@ -48,10 +48,13 @@ static int judge_files(pai__http_request *r, const char *what,
 
 /* --- all else ------------------------------------------------------------------ */
 
-static int broke(pai__http_request *r, int rc, const char *what)
+static int broke(pai__http_request *r, int how, const char *what)
 {
+  int rc = how == PAI_NO_ANSWER_NOT_REACHED ? PAI_ENOTFOUND : PAI_EIO;
+
   (void)pai__fail(&r->error, rc, "%s %s: %s", what, r->http->place,
                   r->why[0] != '\0' ? r->why : curl_easy_strerror(r->result));
+  pai__error_no_answer(&r->error, how);
   pai__error_retriable(&r->error);
   return rc;
 }
@@ -62,16 +65,17 @@ static int judge_result(pai__http_request *r)
   case CURLE_OK:
     (void)pai__fail(&r->error, PAI_EIO,
                     "no answer from %s: its head broke off", r->http->place);
+    pai__error_no_answer(&r->error, PAI_NO_ANSWER_LOST);
     pai__error_retriable(&r->error);
     return PAI_EIO;
   case CURLE_OUT_OF_MEMORY: return pai__oom(&r->error);
   case CURLE_COULDNT_RESOLVE_HOST:
   case CURLE_COULDNT_RESOLVE_PROXY:
-    return broke(r, PAI_ENOTFOUND, "cannot find");
+    return broke(r, PAI_NO_ANSWER_NOT_REACHED, "cannot find");
   case CURLE_COULDNT_CONNECT:
-    return broke(r, PAI_ENOTFOUND, "cannot connect to");
+    return broke(r, PAI_NO_ANSWER_NOT_REACHED, "cannot connect to");
   case CURLE_OPERATION_TIMEDOUT:
-    return broke(r, PAI_EIO, "no answer in time from");
+    return broke(r, PAI_NO_ANSWER_LATE, "no answer in time from");
   case CURLE_PEER_FAILED_VERIFICATION: return judge_trust(r);
   case CURLE_SSL_CACERT_BADFILE:
     return judge_files(r, "the authorities", r->http->ca_file);
@@ -82,11 +86,11 @@ static int judge_result(pai__http_request *r)
                      r->http->place);
   case CURLE_UNSUPPORTED_PROTOCOL:
     if (says(r, "HTTP/0.9")) /* what came is no head */
-      return broke(r, PAI_EIO, "no answer from");
+      return broke(r, PAI_NO_ANSWER_LOST, "no answer from");
     return pai__fail(&r->error, PAI_EPERM,
                      "%s redirects to an address to which nothing is sent: %s",
                      r->http->place, r->why);
-  default: return broke(r, PAI_EIO, "no answer from");
+  default: return broke(r, PAI_NO_ANSWER_LOST, "no answer from");
   }
 }
 

@@ -15,6 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static int fail_to_reach(const char *path, pai_error **err)
+{
+  (void)pai__fail(err, PAI_ENOTFOUND, "nothing listens at %s", path);
+  pai__error_no_answer(err, PAI_NO_ANSWER_NOT_REACHED);
+  return PAI_ENOTFOUND;
+}
+
 static bool is_trusted(unsigned long user)
 {
   return user == geteuid() || user == 0;
@@ -26,7 +33,7 @@ static int check_file(const char *path, pai_error **err)
 
   if (lstat(path, &st) != 0) {
     if (errno == ENOENT || errno == ENOTDIR)
-      return pai__fail(err, PAI_ENOTFOUND, "nothing listens at %s", path);
+      return fail_to_reach(path, err);
     return pai__fail(err, errno == EACCES ? PAI_EPERM : PAI_EIO,
                      "cannot look at %s: %s", path, PAI__ERRNO_TEXT(errno));
   }
@@ -60,7 +67,7 @@ int pai__http_check_unix(int fd, const char *path, pai_error **err)
 int pai__http_fail_unix(int error, const char *path, pai_error **err)
 {
   if (error == ECONNREFUSED || error == ENOENT)
-    return pai__fail(err, PAI_ENOTFOUND, "nothing listens at %s", path);
+    return fail_to_reach(path, err);
   if (error != EAGAIN)
     return pai__fail(err, error == EACCES ? PAI_EPERM : PAI_EIO,
                      "cannot connect to %s: %s", path, PAI__ERRNO_TEXT(error));

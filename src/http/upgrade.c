@@ -88,6 +88,8 @@ static void no_answer(pai__http_upgrade *u)
                                "answer",
                      place_of(u));
 
+  pai__error_no_answer(&err,
+                       u->late ? PAI_NO_ANSWER_LATE : PAI_NO_ANSWER_LOST);
   pai__error_retriable(&err);
   give_up(u, rc, err);
 }
@@ -211,6 +213,7 @@ static void on_refused(void *user_data, int status,
                 : pai__fail(&u->why, PAI_EIO, "%s: no answer", place_of(u));
   if (help != NULL)
     pai__error_help(&u->why, "%s", help);
+  pai__error_no_answer(&u->why, pai_error_no_answer(err));
   if (pai_error_retriable(err) != 0)
     pai__error_retriable(&u->why);
   pai__turn_ask(u->turn);

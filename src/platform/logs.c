@@ -293,9 +293,9 @@ static int begin(pai_log_reader *r, const pai_log_options *o, pai_error **err)
   if (pai__turn_new(&r->turn, &p->alloc, p->loop, on_turn, r) < 0)
     return pai__oom(err);
   rc = open_file(r, err);
-  if (!r->follow || rc != PAI_ENOTFOUND)
+  if (rc != PAI_ENOTFOUND || (!r->follow && r->place.over))
     return rc;
-  if (err != NULL) { /* it is to come */
+  if (err != NULL) { /* it is to come: of a task that starts it is empty */
     pai_error_free(*err);
     *err = NULL;
   }

@@ -140,7 +140,8 @@ function tests.errors()
   assert(not pcall(c.job, c, {}))
   c:close()
   local nobody = assert(openpai.client { root = arg[1] .. "/none" })
-  local none, _, code = nobody:info()
+  local none, _, code, detail = nobody:info()
+  assert(detail.no_answer == "not_reached")
   assert(none == nil and code == "PAI_ENOTFOUND")
 end
 

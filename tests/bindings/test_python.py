@@ -133,13 +133,14 @@ class Errors(unittest.TestCase):
             -999: Exception}
         cause = _errors.make(-8, "PAI_EIO", "below", "below", None, None,
                              None, None, False, None, None, None, None,
-                             404, "NoJobError", 0)
+                             404, "NoJobError", 0, 0)
         self.assertEqual((cause.http_status, cause.api_code),
                          (404, "NoJobError"))
         for code, base in bases.items():
             error = _errors.make(code, "PAI_E", "line 1: m\nhelp: h", "m",
                                  "h", 1, 2, "/p", True, cause,
-                                 (False, 2, []), "job.yaml", 2, None, None, 0)
+                                 (False, 2, []), "job.yaml", 2, None, None, 0,
+                                 0)
             with self.subTest(code), self.assertRaises(base) as caught:
                 raise error
             for same in caught.exception, pickle.loads(pickle.dumps(error)):
@@ -155,6 +156,17 @@ class Errors(unittest.TestCase):
             if isinstance(error, OSError):
                 self.assertEqual(error.errno, 2)
             self.assertIs(error.__cause__, cause)
+
+    def test_without_an_answer(self):
+        def make(code, how):
+            return type(_errors.make(code, "PAI_E", "m", "m", None, None, None,
+                                     None, True, None, None, None, None, None,
+                                     None, 0, how))
+        self.assertIs(make(-3, 1), openpai.ServerNotFoundError)
+        self.assertIs(make(-8, 2), openpai.ServerLostError)
+        self.assertIs(make(-8, 3), openpai.ServerTimeoutError)
+        self.assertIs(make(-9, 1), openpai.PermissionDenied)
+        self.assertIs(make(-8, 9), openpai.IoError)  # of a newer library
 
     def test_made_by_hand(self):
         error = openpai.LimitError("too long")

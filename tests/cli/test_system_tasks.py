@@ -230,6 +230,7 @@ taskRoles:
         theirs = self.root / "jobs" / "daemon~theirs" / "0" / "a-0" / "enter"
         for i, target in enumerate((self.folder / "planted", theirs)):
             self.begin(BIN, f"mine{i}", "cd $(dirname $RUNTIME_LOG_PIPE); "
+                       "until [ -S enter ]; do sleep 0.02; done; "
                        f"ln -sf {target} enter; echo up; sleep 1000")
             for uid in (BIN, 0):
                 done = self.as_user(uid, "exec", f"bin~mine{i}", "--", "id")

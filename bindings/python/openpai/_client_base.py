@@ -9,7 +9,6 @@ from typing import (
     Any, Dict, Iterable, NamedTuple, Optional, Union, cast)
 
 from . import facade as _facade
-from ._errors import answered
 from ._exec import (
     Command, Executed, command_words, exec_fields, executed, tried)
 from ._records import (
@@ -183,7 +182,7 @@ class ClientBase(Waits):
         """The JSON that is answered."""
         call = self._begin(kind, fields)
         yield call
-        answered(call)
+        call.answer()
         return json.loads(call.body() or b"null")
 
     def _told_at(self, path: str) -> Steps[Any]:
@@ -194,7 +193,7 @@ class ClientBase(Waits):
     def _done(self, kind: str, fields: Dict[str, Any]) -> Steps[None]:
         call = self._begin(kind, fields)
         yield call
-        answered(call)
+        call.answer()
 
     def _request(self, method: str, path: str, json_body: Any,
                  data: Optional[bytes], type: Optional[str],
@@ -206,7 +205,7 @@ class ClientBase(Waits):
         call = self._begin("ask", {"method": method, "path": path,
                                    "type": type, "accept": accept}, data or b"")
         yield call
-        told = json.loads(answered(call))
+        told = json.loads(call.answer())
         return Answer(told["status"], told.get("type") or "", call.body(),
                       told["tries"])
 
@@ -217,7 +216,7 @@ class ClientBase(Waits):
         call = self._begin("submit", {"name": name}, text,
                            _archive(code) if code is not None else b"")
         yield call
-        answered(call)
+        call.answer()
         told = json.loads(call.body() or b"{}")
         made = str(told.get("name") or name or Job.parse(text).name)
         if "~" not in made:
@@ -273,5 +272,5 @@ class ClientBase(Waits):
     def _wait(self, name: str) -> Steps[Result]:
         call = self._begin("wait", {"job": name})
         yield call
-        told = json.loads(answered(call))
+        told = json.loads(call.answer())
         return Result(cast(State, told["state"].lower()), told["code"])

@@ -14,7 +14,7 @@ from ._call_job import Wishes, checked, left, until
 from ._client_calls import (
     AsyncClientCall, AsyncClientCallOptions, ClientCall, ClientCallOptions,
     result, ship)
-from ._errors import NotFoundError, answered
+from ._errors import NotFoundError
 from ._records import Result
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class _Waiting(Dict[ClientCall[_T], "_facade.Call"]):
         """Those that are over by now, and no longer here."""
         found = [call for call, wait in self.items() if wait.state()]
         for call in found:
-            answered(self.pop(call))
+            self.pop(call).answer()
         return found
 
     def drop(self) -> None:

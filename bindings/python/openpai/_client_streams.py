@@ -7,7 +7,6 @@ from typing import (
 
 from . import facade as _facade
 from ._client_base import ClientBase, JobChange, _Filter
-from ._errors import answered
 from ._loop import Steps
 from ._records import Jobs, JobSummary, State, TaskName, task_name
 from ._values import listed
@@ -43,7 +42,7 @@ class _Stream:
                 self._client._pump.poke()  # more may come now
             return piece
         call, self._call, self._over = self._call, None, True
-        answered(call)  # raises what went wrong
+        call.answer()  # raises what went wrong
         return b""
 
     def _next_piece(self) -> bytes:

@@ -2,7 +2,7 @@
 import errno
 import os
 from typing import (
-    Dict, Optional, Protocol, Sequence, Tuple, Type, TypeVar)
+    Dict, Optional, Sequence, Tuple, Type, TypeVar)
 
 from ._report import Report, make_report
 
@@ -129,8 +129,19 @@ class InternalError(Error, RuntimeError):
     code, name = -12, "PAI_EINTERNAL"
 
 
+#: By PAI_NO_ANSWER_* of <openpai/base.h>.
+_NO_ANSWER: Tuple[Optional[Type[Error]], ...] = (
+    None, ServerNotFoundError, ServerLostError, ServerTimeoutError)
+
 _BY_CODE: Dict[int, Type[Error]] = {
     cls.code: cls for cls in Error.__subclasses__() if cls.code}
+
+
+def _class(code: int, no_answer: int) -> Type[Error]:
+    for cls in _NO_ANSWER[no_answer:no_answer + 1]:
+        if cls is not None and cls.code == code:
+            return cls
+    return _BY_CODE.get(code, Error)
 
 
 def make(code: int, name: str, text: str, message: str, help: Optional[str],
@@ -139,10 +150,10 @@ def make(code: int, name: str, text: str, message: str, help: Optional[str],
          report: Optional[Tuple[bool, Optional[int],
                                 Sequence[Tuple[object, ...]]]],
          filename: Optional[str], number: Optional[int],
-         http_status: Optional[int], api_code: Optional[str], wait: int
-         ) -> Error:
+         http_status: Optional[int], api_code: Optional[str], wait: int,
+         no_answer: int) -> Error:
     """The exception for a failure; a newer library's code is an Error."""
-    error = _BY_CODE.get(code, Error)(text)
+    error = _class(code, no_answer)(text)
     error.__cause__ = cause
     error.__dict__.update(
         code=code, name=name, message=message, help=help, line=line,
@@ -158,38 +169,6 @@ def _number(error: Error, number: Optional[int]) -> None:
     """What OSError has besides."""
     if isinstance(error, OSError) and number is not None:
         error.errno, error.strerror = number, os.strerror(number)
-
-
-class _Call(Protocol):
-    """What a client has asked."""
-
-    def answer(self) -> str: ...
-
-
-#: What the library says of a server that it cannot reach.
-_NOT_REACHED = ("cannot connect to ", "cannot find ", "nothing listens at ")
-_LATE = "no answer in time from "
-
-
-def answered(call: _Call) -> str:
-    """What a server has answered.  An error is a ConnectionError or a
-    TimeoutError if there is no answer."""
-    __tracebackhide__ = True
-    try:
-        return call.answer()
-    except (NotFoundError, IoError) as error:
-        text = error.message
-        if error.http_status is not None or not (
-                error.retriable or text.startswith(_NOT_REACHED)):
-            raise
-        kind: Type[Error] = ServerNotFoundError
-        if isinstance(error, IoError):
-            kind = (ServerTimeoutError if text.startswith(_LATE)
-                    else ServerLostError)
-        made = kind(str(error))
-        made.__dict__.update(error.__dict__)
-        made.__cause__ = error.__cause__
-    raise made
 
 
 _E = TypeVar("_E", bound=Error)

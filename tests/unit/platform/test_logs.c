@@ -2,6 +2,8 @@
  * forgotten; listeners, tags. */
 #include "durable.h"
 
+#include "task/streams.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -330,6 +332,31 @@ static void logs_that_are_not_there(void **state)
   durable_close(&d);
 }
 
+/* A task that starts has no log yet: it is empty, not missing. */
+static void a_log_to_come_is_empty(void **state)
+{
+  reading first = { .len = 0 }, r = { .len = 0 };
+  pai_log_options o = PAI_LOG_OPTIONS_INIT;
+  durable d;
+  pai_job_id id;
+
+  (void)state;
+  durable_open(&d, root("early"));
+  id = durable_accept(&d, "job", "echo up; exec sleep 1000");
+  (void)follow(&d, id, &first);
+  wait_for(&d, &first, "up\n");
+  pai_log_close(first.reader);
+  assert_int_equal(
+    unlink(in_root("early", "jobs/ann~job/0/a-0/" PAI_STREAMS_LOG)), 0);
+  assert_int_equal(
+    pai_log_open(&r.reader, d.platform, id, &o, on_data, &r, NULL), PAI_OK);
+  while (!r.over)
+    durable_turn(&d);
+  assert_string_equal(r.text, "");
+  pai_log_close(r.reader);
+  durable_close(&d);
+}
+
 /* --- what is forgotten ------------------------------------------------------------ */
 
 static void what_is_forgotten_is_gone(void **state)
@@ -450,6 +477,7 @@ int main(void)
     cmocka_unit_test(offsets_outlive_what_was_dropped),
     cmocka_unit_test(output_is_stored_once),
     cmocka_unit_test(logs_that_are_not_there),
+    cmocka_unit_test(a_log_to_come_is_empty),
     cmocka_unit_test(what_is_forgotten_is_gone),
     cmocka_unit_test(what_is_old_is_forgotten),
     cmocka_unit_test(listeners_come_and_go),
