@@ -5,7 +5,7 @@
 #include "base/findings.h"
 #include "spec/index.h"
 
-/* lint.c: all of it, for a valid v2 file. */
+/* lint.c: all of it, for a v2 file that may break its tables. */
 void pai__lint(pai__findings *f, const pai__index *index);
 /* lint_fields.c: fields that nobody reads. */
 void pai__lint_fields(pai__findings *f);

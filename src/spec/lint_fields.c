@@ -38,6 +38,7 @@ static void lint_key(pai__findings *f, pai__node mapping, pai__node key,
         (!pai__word_within(&word, &name, 0) &&
          pai__tree_find(f->tree, mapping, name.s, name.len) != PAI__NO_NODE))
       continue;
+    s = pai__key_shown(f, key, &len);
     pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key, "%s has no effect",
               pai__excerpt(piece, s, len));
     pai__find_help(f, "did you mean '%s'?", names[i]);
@@ -87,7 +88,8 @@ static void lint_prerequisite(pai__findings *f, pai__node item)
   pai__tree_walk walk;
   pai__node one;
 
-  lint_keys(f, item, names);
+  if (strcmp(pai__tree_look_text(t, item, "type", ""), "dockerimage") != 0)
+    lint_keys(f, item, names); /* an image has no others */
   if (uri == PAI__NO_NODE || pai__tree_get(t, item, "plugin") != PAI__NO_NODE)
     return;
   if (pai__tree_type(t, uri) != PAI__SEQUENCE) {
@@ -135,6 +137,7 @@ static void lint_all_keys(pai__findings *f, pai__node mapping,
       n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
                             i > 0 ? ", " : "", names[i]);
     }
+    s = pai__key_shown(f, key, &len);
     pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key,
               "%s has no effect: %s has no such key",
               pai__excerpt(piece, s, len), what);
@@ -267,16 +270,20 @@ void pai__lint_fields(pai__findings *f)
   static const char *const defaults[] = { "deployment", "virtualCluster",
                                           NULL };
   const pai__tree *t = f->tree;
-  pai__node list = pai__tree_get(t, 0, "prerequisites"), n;
-  pai__tree_walk walk = pai__tree_iter(t, pai__tree_get(t, 0, "taskRoles"));
+  pai__node roles = pai__tree_get(t, 0, "taskRoles"), n;
+  pai__node list = pai__tree_get(t, 0, "prerequisites");
+  pai__tree_walk walk;
 
-  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
-    lint_keys(f,
-              pai__tree_get(t, pai__tree_value(t, n), "extraContainerOptions"),
-              container);
+  if (pai__tree_is(t, roles, PAI__MAPPING)) {
+    walk = pai__tree_iter(t, roles);
+    while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
+      lint_keys(
+        f, pai__tree_get(t, pai__tree_value(t, n), "extraContainerOptions"),
+        container);
+  }
   lint_keys(f, pai__tree_get(t, 0, "defaults"), defaults);
   lint_extras(f, pai__tree_get(t, 0, "extras"));
-  if (list == PAI__NO_NODE)
+  if (!pai__tree_is(t, list, PAI__SEQUENCE))
     return;
   walk = pai__tree_iter(t, list);
   while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)

@@ -8,6 +8,7 @@
 #include "spec/syntax.h"
 #include "yaml/yaml.h"
 
+/* With hints all is told at once; else the first error is enough. */
 static void find_v2(pai__findings *f, const pai_spec_options *o, bool hints)
 {
   pai__index index = { .tree = NULL };
@@ -16,9 +17,9 @@ static void find_v2(pai__findings *f, const pai_spec_options *o, bool hints)
   if (o->hived)
     pai__check_hived(f);
   pai__check_limits(f, 2, o);
-  if (f->errors == 0 && !f->failed)
+  if ((hints || f->errors == 0) && !f->failed)
     pai__check_templates(f, &index);
-  if (hints && f->errors == 0 && !f->failed)
+  if (hints && !f->failed)
     pai__lint(f, &index);
   pai__index_dispose(&index);
 }
