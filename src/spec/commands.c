@@ -27,8 +27,7 @@ static void add(pai__commands *c, const pai__tree *t, pai__node n)
   if (c->len > 0)
     pai__buf_char(&c->text, '\n');
   pai__template_trim(&s, &len);
-  c->list[c->len++] =
-    (pai__command){ n, c->text.len, (size_t)(s - start) };
+  c->list[c->len++] = (pai__command){ n, c->text.len, (size_t)(s - start) };
   if (c->hide != NULL && pai__secrets_hide(c->hide, n))
     pai__buf_str(&c->text, PAI__MASK);
   else

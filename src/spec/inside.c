@@ -150,9 +150,8 @@ static bool skip_blanks(walk *w)
 static bool walk_flow(walk *w)
 {
   while (w->v < w->goal && w->p < w->end)
-    if (w->quote == '"' && *w->p == '\\' && is_break(w->p[1])
-          ? !skip_joint(w)
-        : is_break(*w->p) || is_blank(*w->p) ? !skip_blanks(w)
+    if (w->quote == '"' && *w->p == '\\' && is_break(w->p[1]) ? !skip_joint(w)
+        : is_break(*w->p) || is_blank(*w->p)                  ? !skip_blanks(w)
                                              : !skip_character(w))
       return false;
   return w->v == w->goal;

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "spec/check.h"
+#include "spec/mend.h"
 
 /* --- task roles ------------------------------------------------------------ */
 
@@ -50,8 +51,16 @@ static void lint_name(pai__findings *f, pai__node key, pai__map *seen)
   pai__find(f, PAI_SEVERITY_WARNING, "role-name", key,
             "OpenPAI's runtime cannot start a task role '%s'",
             pai__excerpt(one, s, len));
-  if (n > 0)
-    pai__find_help(f, "call it '%s'", lost);
+  if (n == 0)
+    return;
+  pai__find_help(f, "call it '%s'", lost);
+  pai__mend_key(f, key, lost);
+}
+
+static void never(pai__findings *f, pai__node n)
+{
+  pai__find_help(f, "-1 says never");
+  pai__fix_plain(f, false, n, "-1");
 }
 
 static void lint_minimum(pai__findings *f, pai__node completion,
@@ -66,12 +75,12 @@ static void lint_minimum(pai__findings *f, pai__node completion,
     pai__find(f, PAI_SEVERITY_WARNING, "out-of-reach", n,
               "%s is %lld, and the role has %lld instances", field,
               (long long)value, (long long)instances);
-    pai__find_help(f, "-1 says never");
+    never(f, n);
   } else if (value < -1) {
     pai__find(f, PAI_SEVERITY_WARNING, "out-of-range", n,
               "%s is %lld, with which no task starts", field,
               (long long)value);
-    pai__find_help(f, "-1 says never");
+    never(f, n);
   }
 }
 
@@ -106,6 +115,7 @@ static void lint_size(pai__findings *f, pai__node sizes, const char *field,
     pai__find(f, PAI_SEVERITY_WARNING, "zero", n,
               "%s is 0, and no task runs without", field);
     pai__find_help(f, "give 1 or more");
+    pai__fix_plain(f, false, n, "1");
   }
 }
 
@@ -147,6 +157,7 @@ static void lint_ports(pai__findings *f, pai__node ports)
     pai__find_help(f, value >= 1
                         ? "it is how many ports, not which: mostly 1"
                         : "it is how many ports, not which: give 1 or more");
+    pai__fix_plain(f, false, n, "1");
   }
 }
 

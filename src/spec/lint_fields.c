@@ -4,6 +4,7 @@
  */
 #include "spec/lint.h"
 
+#include "base/fixes.h"
 #include "base/utf8.h"
 #include "spec/check.h"
 
@@ -19,6 +20,23 @@ static bool is_one_of(const char *const *names, const char *s)
     if (strcmp(*names, s) == 0)
       return true;
   return false;
+}
+
+/* Unless the mapping has that one already, or gets it. */
+static void rename_key(pai__findings *f, pai__node mapping, pai__node key,
+                       const char *name)
+{
+  size_t len = strlen(name);
+  const char *pointer, *slash;
+
+  if (f->failed || f->left_out > 0 ||
+      pai__tree_find(f->tree, mapping, name, len) != PAI__NO_NODE)
+    return;
+  pointer = f->list[f->len - 1].pointer;
+  slash = strrchr(pointer, '/');
+  if (slash != NULL &&
+      !pai__fix_offered(f, pointer, (size_t)(slash - pointer), name, len))
+    pai__fix_word(f, true, key, name, len);
 }
 
 /* A key that is not read, and nearly one that is; for a slip of more than its
@@ -42,6 +60,7 @@ static void lint_key(pai__findings *f, pai__node mapping, pai__node key,
     pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key, "%s has no effect",
               pai__excerpt(piece, s, len));
     pai__find_help(f, "did you mean '%s'?", names[i]);
+    rename_key(f, mapping, key, names[i]);
     return;
   }
 }
@@ -141,10 +160,12 @@ static void lint_all_keys(pai__findings *f, pai__node mapping,
     pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key,
               "%s has no effect: %s has no such key",
               pai__excerpt(piece, s, len), what);
-    if (names[i] != NULL)
-      pai__find_help(f, "did you mean '%s'?", names[i]);
-    else
+    if (names[i] == NULL) {
       pai__find_help(f, "it takes: %s", all);
+      continue;
+    }
+    pai__find_help(f, "did you mean '%s'?", names[i]);
+    rename_key(f, mapping, key, names[i]);
   }
 }
 
@@ -200,6 +221,7 @@ static void lint_plugin(pai__findings *f, pai__node item)
       pai__find(f, PAI_SEVERITY_WARNING, "unknown-plugin", n,
                 "OpenPAI brings no plugin %s", pai__value_text(value, f, n));
       pai__find_help(f, "did you mean '%s'?", plugins[i].name);
+      pai__fix_word(f, true, n, name.s, name.len);
       return;
     }
   }

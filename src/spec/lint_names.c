@@ -5,6 +5,7 @@
 #include "spec/commands.h"
 #include "spec/inside.h"
 #include "spec/lint.h"
+#include "spec/mend.h"
 
 #include "base/utf8.h"
 
@@ -18,8 +19,8 @@ typedef struct names {
   pai__buf out;  /* of no interest */
   pai__node at;  /* where the text stands, or PAI__NO_NODE: in commands */
   pai__node role;
-  bool find;     /* what is unresolved, rather than what is used */
-  bool secrets;  /* look at names that begin with $secrets, or all others */
+  bool find;    /* what is unresolved, rather than what is used */
+  bool secrets; /* look at names that begin with $secrets, or all others */
 } names;
 
 /* What a role names, and its templates then know. */
@@ -300,6 +301,9 @@ static void find_unused(names *n)
               "nothing uses parameter '%s'", piece);
     pai__find_help(
       n->f, "write <%% $parameters.%s %%> in a command, or drop it", piece);
+    if (!t->repeats)
+      pai__mend_remove(n->f, false, pai__tree_value(t, parameters), here.key,
+                       "drop it");
   }
   n->f->place = NULL;
 }

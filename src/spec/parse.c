@@ -1,4 +1,5 @@
 /* parse.c - a text in; a report, a spec, or the first error out */
+#include "base/fixes.h"
 #include "spec/check.h"
 #include "spec/convert.h"
 #include "spec/index.h"
@@ -112,10 +113,12 @@ static void blame_tabs(pai__findings *f, const char *text, size_t len)
 {
   for (size_t i = 0; i < f->len; i++)
     if (strcmp(f->list[i].code, "unknown-key") == 0 &&
-        pai__syntax_is_tabbed(text, len, f->list[i].start))
+        pai__syntax_is_tabbed(text, len, f->list[i].start)) {
       f->list[i].help =
         "a tab indents this line, and YAML counts only spaces: "
         "indent with spaces only";
+      f->list[i].fixes = NULL; /* it may be no slip at all */
+    }
 }
 
 /* Fills the report of a tree, and makes it v2. */
@@ -167,23 +170,39 @@ static int read_again(pai__tree **tree, int *version, const char *text,
   return PAI_OK;
 }
 
+/* Fills the report of a text that is no document, and failed with `code`. */
+static int tell_failure(pai_report *r, int code, const pai_error *why,
+                        const pai__mended *mended, const char *text,
+                        size_t len)
+{
+  bool show =
+    code == PAI_EINVAL && pai__syntax_may_show(text, len, pai_error_line(why));
+  int rc = pai__report_fail(r, code == PAI_ELIMIT ? "limit" : "syntax", why);
+
+  if (rc == PAI_OK && show)
+    rc = pai__report_show(r, text, len);
+  if (rc == PAI_OK && code == PAI_EINVAL && mended->title != NULL)
+    rc = pai__report_mend(r, mended->title, mended->sure, text, len,
+                          &mended->text);
+  return rc;
+}
+
 static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
                  const pai_spec_options *o, bool hints, pai_error **err)
 {
+  pai__mended mended = { .title = NULL };
   pai__tree *tree;
   pai_error *why = NULL;
-  int rc = pai__spec_tree(&tree, &r->version, text, len, o, &why);
+  int rc = pai__spec_tree(&tree, &r->version, &mended, text, len, o, &why);
 
   if (rc == PAI_EINVAL)
     rc = read_again(&tree, &r->version, text, len, o);
-  if (rc < 0 && rc != PAI_ENOMEM) {
-    bool show =
-      rc == PAI_EINVAL && pai__syntax_may_show(text, len, pai_error_line(why));
-    rc = pai__report_fail(r, rc == PAI_ELIMIT ? "limit" : "syntax", why);
-    if (rc == PAI_OK && show)
-      rc = pai__report_show(r, text, len);
-  } else if (rc == PAI_OK)
+  if (rc < 0 && rc != PAI_ENOMEM)
+    rc = tell_failure(r, rc, why, &mended, text, len);
+  else if (rc == PAI_OK)
     rc = look(r, &tree, o, hints, text, len);
+  if (mended.title != NULL)
+    pai__buf_dispose(&mended.text);
   pai_error_free(why);
   if (rc == PAI_OK && spec != NULL && r->errors == 0) {
     rc = pai__spec_make(spec, tree, r->version == 1, o->alloc);

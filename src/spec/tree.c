@@ -184,8 +184,9 @@ static int parse_braces(pai__tree **out, const char *text, size_t len,
   return rc;
 }
 
-int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
-                   const pai_spec_options *o, pai_error **err)
+int pai__spec_tree(pai__tree **out, int *version, pai__mended *mended,
+                   const char *text, size_t len, const pai_spec_options *o,
+                   pai_error **err)
 {
   pai_error *why = NULL;
   int rc = PAI_EINVAL;
@@ -200,7 +201,7 @@ int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
     if (rc < 0 && rc != PAI_ENOMEM && why == NULL) {
       rc = parse_yaml(out, text, len, o, err);
       if (rc == PAI_EINVAL && !pai__spec_braced(text, len))
-        rc = pai__syntax_cause(err, text, len, o, parse_yaml);
+        rc = pai__syntax_cause(err, mended, text, len, o, parse_yaml);
     }
     if (why != NULL && err != NULL)
       *err = why;

@@ -4,13 +4,14 @@
  */
 #include "spec/found.h"
 
-#define COMMANDS(text)                                                \
-  JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " \
-    ROLE_SIZES "\n    commands:\n" text
+#define COMMANDS(text)                                                       \
+  JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES \
+                     "\n    commands:\n" text
 
 /* Nothing hides anything else. */
 static const found all_classes[] = {
-  { COMMANDS("    - <% $parameters.p %> <% $secrets.s %>\n    - 1\nextra: 1\n"),
+  { COMMANDS(
+      "    - <% $parameters.p %> <% $secrets.s %>\n    - 1\nextra: 1\n"),
     "?unresolved /taskRoles/a/commands/0 10:7-10:26\n"
     "?unknown-secret /taskRoles/a/commands/0 10:27-10:43\n"
     "wrong-type /taskRoles/a/commands/1 11:7-11:8\n"
@@ -48,10 +49,11 @@ static const found all_classes[] = {
     "wrong-type /deployments 9:14-9:20\n"
     "wrong-type /defaults 10:11-10:14",
     NULL, NULL },
-  { JOB_HEAD "prerequisites: [{type: data, name: [1], auth: [<%], uri: 1}, 1]\n"
-             "taskRoles: {a: [<%], b: 1, c: {commands: [1, [<%], {a: <%}]}}\n"
-             "deployments: [{name: d, taskRoles: [<%]}]\n"
-             "defaults: {deployment: d}\n",
+  { JOB_HEAD
+    "prerequisites: [{type: data, name: [1], auth: [<%], uri: 1}, 1]\n"
+    "taskRoles: {a: [<%], b: 1, c: {commands: [1, [<%], {a: <%}]}}\n"
+    "deployments: [{name: d, taskRoles: [<%]}]\n"
+    "defaults: {deployment: d}\n",
     "bad-item /prerequisites/0 4:17-4:17\n"
     "wrong-type /prerequisites/0/name 4:36-4:39\n"
     "wrong-type /prerequisites/0/uri 4:58-4:59\n"
@@ -84,10 +86,12 @@ static const found inside[] = {
     "?unresolved /taskRoles/a/commands/0 13:14-13:21", NULL, "names" },
   { COMMANDS("    - 'it''s\n      two <% p %>'\n"),
     "?unresolved /taskRoles/a/commands/0 11:11-11:18", NULL, "names" },
-  { COMMANDS("    - \"\\x41\\u00e9\\t\\\n      \\\\ \\\n\n      two <% p %>\"\n"),
+  { COMMANDS(
+      "    - \"\\x41\\u00e9\\t\\\n      \\\\ \\\n\n      two <% p %>\"\n"),
     "?unresolved /taskRoles/a/commands/0 13:11-13:18", NULL, "names" },
   { "{\"protocolVersion\": 2, \"name\": \"n\", \"type\": \"job\",\n"
-    "\"prerequisites\": [{\"name\": \"x\", \"type\": \"dockerimage\", \"uri\": "
+    "\"prerequisites\": [{\"name\": \"x\", \"type\": \"dockerimage\", "
+    "\"uri\": "
     "\"x\"}],\n\"taskRoles\": {\"a\": {\"dockerImage\": \"x\", "
     "\"resourcePerInstance\": {\"cpu\": 1, \"memoryMB\": 1, \"gpu\": 0},\n"
     "\"commands\": [\"\\ud83d\\ude00\\n \\\"<% p %>\\\"\"]}}}",
