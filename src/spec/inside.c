@@ -224,7 +224,9 @@ static bool walk_block(walk *w)
 
 /* --- all ---------------------------------------------------------------- */
 
-uint32_t pai__inside(const pai__tree *t, pai__node n, size_t at)
+/* The byte of the source at which byte `at` of the value is written, or
+ * PAI__NO_NODE. */
+static uint32_t find_byte(const pai__tree *t, pai__node n, size_t at)
 {
   const pai__tree_node *x = &t->nodes[n];
   int style = x->flags & PAI__STYLE;
@@ -272,9 +274,9 @@ bool pai__inside_tag(const pai__tree *t, pai__node n, size_t at,
   s = pai__tree_str(t, n, &len);
   if (at >= len)
     return false;
-  *start = pai__inside(t, n, at);
+  *start = find_byte(t, n, at);
   *end = *start != PAI__NO_NODE
-           ? pai__inside(t, n, (size_t)(tag_end(s + at) - s))
+           ? find_byte(t, n, (size_t)(tag_end(s + at) - s))
            : PAI__NO_NODE;
   return *end != PAI__NO_NODE && *end > *start;
 }

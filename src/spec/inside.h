@@ -4,14 +4,10 @@
 
 #include "base/tree.h"
 
-/* The byte of the source at which byte `at` of a text's value is written, in a
- * block scalar or behind escapes and folded lines, too.  PAI__NO_NODE: it cannot
- * be told (the node is no text, an alias, or holds what no reader here makes
- * of it). */
-uint32_t pai__inside(const pai__tree *t, pai__node n, size_t at);
-
-/* The template tag that begins at a byte of a text's value, as it is written:
- * to its end, or to that of its line if it has none.  False: it cannot be told. */
+/* The template tag that begins at a byte of a text's value, as it is written, in
+ * a block scalar or behind escapes and folded lines, too: to its end, or to that
+ * of its line if it has none.  False: it cannot be told (the node is no text, an
+ * alias, or holds what no reader here makes of it). */
 bool pai__inside_tag(const pai__tree *t, pai__node n, size_t at,
                      uint32_t *start, uint32_t *end);
 

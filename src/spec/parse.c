@@ -145,31 +145,6 @@ static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o,
   return rc;
 }
 
-/* A text that cannot be read: if that is only since keys are there twice, they
- * are told of with all else.  PAI_EINVAL: it is not. */
-static int read_again(pai__tree **tree, int *version, const char *text,
-                      size_t len, const pai_spec_options *o)
-{
-  pai__yaml_options options = { .mode = PAI__YAML_JS,
-                                .duplicates = PAI__LAST_DUPLICATE,
-                                .max_depth = o->max_depth,
-                                .max_bytes = o->max_bytes,
-                                .alias_factor = o->max_aliases,
-                                .alloc = o->alloc };
-  int rc = pai__yaml_parse(tree, text, len, &options, NULL);
-
-  if (rc < 0)
-    return rc == PAI_ENOMEM ? rc : PAI_EINVAL;
-  if (!(*tree)->repeats || pai__tree_type(*tree, 0) != PAI__MAPPING) {
-    pai__tree_free(*tree);
-    *tree = NULL;
-    return PAI_EINVAL;
-  }
-  if (o->version == 0)
-    *version = pai__spec_version(*tree);
-  return PAI_OK;
-}
-
 /* Fills the report of a text that is no document, and failed with `code`. */
 static int tell_failure(pai_report *r, int code, const pai_error *why,
                         const pai__mended *mended, const char *text,
@@ -196,7 +171,7 @@ static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
   int rc = pai__spec_tree(&tree, &r->version, &mended, text, len, o, &why);
 
   if (rc == PAI_EINVAL)
-    rc = read_again(&tree, &r->version, text, len, o);
+    rc = pai__spec_tree_again(&tree, &r->version, text, len, o);
   if (rc < 0 && rc != PAI_ENOMEM)
     rc = tell_failure(r, rc, why, &mended, text, len);
   else if (rc == PAI_OK)

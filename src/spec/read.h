@@ -29,8 +29,11 @@ int pai__spec_tree(pai__tree **out, int *version, pai__mended *mended,
                    const char *text, size_t len, const pai_spec_options *o,
                    pai_error **err);
 
-/* Which one a tree is: 1, 2, or 0 if nobody can tell. */
-int pai__spec_version(const pai__tree *tree);
+/* Of a text that cannot be read: if that is only since keys are there twice, so
+ * that they can be told of with all else.  PAI_OK; PAI_EINVAL: it is not;
+ * PAI_ENOMEM. */
+int pai__spec_tree_again(pai__tree **tree, int *version, const char *text,
+                         size_t len, const pai_spec_options *o);
 
 /* limits.c: finds what is more than the options allow. */
 void pai__check_limits(pai__findings *f, int version,

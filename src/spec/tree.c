@@ -67,11 +67,6 @@ static int version_of(const pai__tree *t)
            : 2;
 }
 
-int pai__spec_version(const pai__tree *tree)
-{
-  return version_of(tree);
-}
-
 bool pai__spec_braced(const char *text, size_t len)
 {
   for (size_t i = 0; i < len; i++)
@@ -213,4 +208,27 @@ int pai__spec_tree(pai__tree **out, int *version, pai__mended *mended,
   if (rc == PAI_OK && o->version == 0)
     *version = version_of(*out);
   return rc;
+}
+
+int pai__spec_tree_again(pai__tree **tree, int *version, const char *text,
+                         size_t len, const pai_spec_options *o)
+{
+  pai__yaml_options options = { .mode = PAI__YAML_JS,
+                                .duplicates = PAI__LAST_DUPLICATE,
+                                .max_depth = o->max_depth,
+                                .max_bytes = o->max_bytes,
+                                .alias_factor = o->max_aliases,
+                                .alloc = o->alloc };
+  int rc = pai__yaml_parse(tree, text, len, &options, NULL);
+
+  if (rc < 0)
+    return rc == PAI_ENOMEM ? rc : PAI_EINVAL;
+  if (!(*tree)->repeats || pai__tree_type(*tree, 0) != PAI__MAPPING) {
+    pai__tree_free(*tree);
+    *tree = NULL;
+    return PAI_EINVAL;
+  }
+  if (o->version == 0)
+    *version = version_of(*tree);
+  return PAI_OK;
 }
