@@ -79,14 +79,27 @@ static const char *line_end(const char *p, const char *end)
   return p;
 }
 
-/* What differs of a line, [a, a_end) and [b, b_end). */
+#define NO_BREAK "\xc2\xa0"
+
+/* What differs of a line, [a, a_end) and [b, b_end): each no-break space that
+ * becomes a space, and one part at most. */
 static void change_line(pai__findings *f, pai__fix *fix, const char *a,
                         const char *a_end, const char *b, const char *b_end)
 {
   const char *text = f->tree->text;
 
-  while (a < a_end && b < b_end && *a == *b)
-    a++, b++;
+  while (a < a_end && b < b_end) {
+    if (*a == *b) {
+      a++;
+    } else if (a + 1 < a_end && memcmp(a, NO_BREAK, 2) == 0 && *b == ' ') {
+      pai__fix_change(f, fix, (size_t)(a - text), (size_t)(a + 2 - text), b,
+                      1);
+      a += 2;
+    } else {
+      break;
+    }
+    b++;
+  }
   while (a < a_end && b < b_end && a_end[-1] == b_end[-1])
     a_end--, b_end--;
   if (a < a_end || b < b_end)

@@ -35,7 +35,9 @@ from ._forecast import (
 from ._gpus import Gpu, GpuLink, GpuProcess, Gpus, gpus
 from ._hived import HiveD, HiveDAnswer, HiveDBinding
 from ._job_files import File
-from ._job import Change, Job, Prerequisite, Role, check, schema
+from ._job import (
+    Change, Job, Prerequisite, Role, TextPlace, TextRange, check, fix, place_at,
+    place_of, schema)
 from ._life import (
     Action, Life, LifeRole, LifeStatus, LifeTask, exit_codes, exit_spec)
 from ._handle import CallHandle, Handle, Logs
@@ -49,7 +51,7 @@ from ._records import (
     Failure, JobEvent, Jobs, JobStatus, JobSummary, Result, TaskStatus, Why,
     WhyReason)
 from ._replay import Replay, Step
-from ._report import Diagnostic, Picture, Report
+from ._report import Diagnostic, Fix, Picture, Report, TextEdit
 from ._sampler import (
     CpuSample, DiskSample, FileSystemSample, GpuSample, GroupSample,
     MemorySample, NetworkSample, Sample, Sampler)
@@ -70,7 +72,7 @@ __all__ = [
     "Client", "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
     "Difference",
     "DiskSample", "Draft", "Error", "Event", "ExistsError", "Failure", "FileSystemSample",
-    "Executed", "Executing", "Execution", "Executor", "File", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
+    "Executed", "Executing", "Execution", "Executor", "File", "Fix", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
     "GroupSample", "Guess", "Handle", "History", "HiveD", "HiveDAnswer", "HiveDBinding",
     "Identity", "InternalError", "InvalidError", "IoError", "Item", "Job", "JobEvent",
     "JobChange", "JobFailed", "JobPages", "JobStatus", "JobSummary", "Jobs", "Life",
@@ -83,10 +85,10 @@ __all__ = [
     "Sample", "Sampler", "SchedNode", "SchedSums", "SchedVirtualCluster",
     "Scheduler", "SchedulerView", "SchedulingPolicy", "Session", "Shadow", "ShadowStart", "Shape", "Shapes",
     "Share", "SimJob", "SimReport", "Simulation", "Sku", "Step", "Summary",
-    "Sums", "TaskStatus", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
+    "Sums", "TaskStatus", "TextEdit", "TextPlace", "TextRange", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
     "TraceRecord", "UnsupportedError", "VirtualCluster", "VirtualClusters", "Want", "WhatIf",
     "When", "Why", "WhyReason", "__version__", "check", "compare", "exit_codes", "exit_spec",
-    "gpus", "policies", "policy", "repair", "run", "schema", "simulate"]
+    "fix", "gpus", "place_at", "place_of", "policies", "policy", "repair", "run", "schema", "simulate"]
 
 __version__: str = _facade.version()
 
