@@ -183,7 +183,7 @@ static bool find_key(const pai__scanner *s, size_t at, size_t *end,
 {
   size_t eol = pai__gap_eol(s->t, at), i = at;
 
-  if (strchr("[{|>#", s->text[at]) != NULL)
+  if (pai__scan_one_of(s->text[at], "[{|>#"))
     return false;
   if (s->text[at] == '"' || s->text[at] == '\'') {
     *end = pai__scan_quoted(s, at);
@@ -238,7 +238,7 @@ static size_t take_value(pai__scanner *s, size_t at, unsigned may)
     f->state = PAI__HAVE_VALUE;
   if (s->text[at] == '|' || s->text[at] == '>')
     return skip_block(s, at);
-  if (s->goal == at && strchr("[{", s->text[at]) != NULL)
+  if (s->goal == at && pai__scan_one_of(s->text[at], "[{"))
     pai__scan_in_space(s, true, 0);
   if (s->done)
     return s->len;
@@ -334,7 +334,7 @@ static size_t take_word(pai__scanner *s, size_t at, size_t column)
   f = pai__scan_top(s);
   wanted = f == NULL || f->state == PAI__WANT_VALUE;
   if (f != NULL && !f->list && f->indent == column &&
-      strchr("[{|>", s->text[at]) == NULL) {
+      !pai__scan_one_of(s->text[at], "[{|>")) {
     f->key = at;
     f->key_end = plain_end(s, at);
     f->state = PAI__WANT_VALUE;
@@ -391,7 +391,7 @@ int pai__scan_at(pai__scan *out, const pai__tree *t, size_t at)
   *out = (pai__scan){ .on = PAI_ON_SPACE };
   pai__buf_init(&out->pointer, &t->alloc);
   if (t->syntax == PAI__SYNTAX_JSON) {
-    while (line < t->len && strchr("{[", t->text[line]) == NULL)
+    while (line < t->len && !pai__scan_one_of(t->text[line], "{["))
       line = pai__scan_is_comment(&s, line) ? pai__gap_comment_end(t, line)
                                             : line + 1;
     if (at > line && line < t->len)

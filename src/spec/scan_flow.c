@@ -3,7 +3,7 @@
 
 static bool is_space(char c)
 {
-  return c != '\0' && strchr(" \t\r\n", c) != NULL;
+  return pai__scan_one_of(c, " \t\r\n");
 }
 
 /* Moves over space and comments.  What is asked for in a comment is nothing. */
@@ -31,10 +31,10 @@ static size_t plain_end(const pai__scanner *s, size_t at)
 {
   size_t end = at;
 
-  for (; at < s->len && strchr(",[]{}\r\n", s->text[at]) == NULL; at++) {
+  for (; at < s->len && !pai__scan_one_of(s->text[at], ",[]{}\r\n"); at++) {
     char next = at + 1 < s->len ? s->text[at + 1] : '\n';
 
-    if ((s->text[at] == ':' && strchr(" \t\r\n,[]{}\"'", next) != NULL) ||
+    if ((s->text[at] == ':' && pai__scan_one_of(next, " \t\r\n,[]{}\"'")) ||
         pai__scan_is_comment(s, at))
       break;
     if (!is_space(s->text[at]))
@@ -93,7 +93,7 @@ size_t pai__scan_flow(pai__scanner *s, size_t at)
       if (s->done)
         break;
       if (s->goal < at || at >= s->len ||
-          (s->goal == at && strchr("{}[],:", s->text[at]) != NULL)) {
+          (s->goal == at && pai__scan_one_of(s->text[at], "{}[],:"))) {
         in_space(s);
         break;
       }

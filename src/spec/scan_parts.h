@@ -39,6 +39,11 @@ static inline pai__scan_frame *pai__scan_top(const pai__scanner *s)
   return s->depth > 0 ? &s->frames[s->depth - 1] : NULL;
 }
 
+static inline bool pai__scan_one_of(char c, const char *set)
+{
+  return c != '\0' && strchr(set, c) != NULL;
+}
+
 /* Opens a collection, as the value of what is open. */
 void pai__scan_push(pai__scanner *s, bool list, bool flow, size_t indent);
 
