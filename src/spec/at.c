@@ -187,17 +187,15 @@ static int tell(pai_spec_place *p, const pai__tree *t, uint32_t line,
 
 /* --- the calls ---------------------------------------------------------- */
 
-static int place_new(pai_spec_place **out, const pai_alloc *alloc,
-                     pai_error **err)
+static pai_spec_place *place_new(const pai_alloc *alloc)
 {
   pai_spec_place *p = pai__zalloc(alloc, sizeof(*p));
 
   if (p == NULL)
-    return pai__oom(err);
+    return NULL;
   p->alloc = *alloc;
   pai__buf_init(&p->pointer, &p->alloc);
-  *out = p;
-  return PAI_OK;
+  return p;
 }
 
 /* The tree of a text; one without nodes if it is no document and `any` text will
@@ -246,7 +244,7 @@ int pai_spec_at(pai_spec_place **out, const char *text, size_t len,
                 uint32_t line, uint32_t column, const pai_spec_options *opts,
                 pai_error **err)
 {
-  pai_spec_place *p = NULL;
+  pai_spec_place *p;
   pai_spec_options o;
   pai__tree *t = NULL;
   int rc;
@@ -256,9 +254,10 @@ int pai_spec_at(pai_spec_place **out, const char *text, size_t len,
   rc = pai__spec_options(&o, opts, err);
   if (rc < 0)
     return rc;
-  rc = place_new(&p, o.alloc, err);
-  if (rc == PAI_OK)
-    rc = read_text(&t, text, len, &o, true, err);
+  p = place_new(o.alloc);
+  if (p == NULL)
+    return pai__oom(err);
+  rc = read_text(&t, text, len, &o, true, err);
   if (rc == PAI_OK) {
     p->view.valid = t->count > 0;
     rc = tell(p, t, line, column, err);
@@ -271,7 +270,7 @@ int pai_spec_range(pai_spec_place **out, const char *text, size_t len,
                    const char *pointer, const pai_spec_options *opts,
                    pai_error **err)
 {
-  pai_spec_place *p = NULL;
+  pai_spec_place *p;
   pai_spec_options o;
   pai__tree *t = NULL;
   pai__node n;
@@ -283,9 +282,10 @@ int pai_spec_range(pai_spec_place **out, const char *text, size_t len,
   rc = pai__spec_options(&o, opts, err);
   if (rc < 0)
     return rc;
-  rc = place_new(&p, o.alloc, err);
-  if (rc == PAI_OK)
-    rc = read_text(&t, text, len, &o, false, err);
+  p = place_new(o.alloc);
+  if (p == NULL)
+    return pai__oom(err);
+  rc = read_text(&t, text, len, &o, false, err);
   if (rc == PAI_OK) {
     n = pai__tree_resolve(t, pointer);
     if (n == PAI__NO_NODE) {

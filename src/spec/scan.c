@@ -116,7 +116,8 @@ void pai__scan_push(pai__scanner *s, bool list, bool flow, size_t indent)
   if (top != NULL)
     top->state = PAI__HAVE_VALUE;
   if (s->depth == PAI__SCAN_DEEPEST ||
-      PAI__VEC_ROOM(&s->t->alloc, s->frames, s->depth, s->cap) < 0) {
+      PAI__VEC_ROOM(&s->t->alloc, s->frames, s->depth, s->cap) < 0 ||
+      s->frames == NULL) {
     s->failed |= s->depth < PAI__SCAN_DEEPEST;
     s->depth = 0;
     pai__scan_in_space(s, false, 0);

@@ -217,8 +217,10 @@ static void check_row(const fixed_row *r)
     pai_spec_check(&report, NULL, r->text, strlen(r->text), &o, NULL), PAI_OK);
   if (r->code != NULL) {
     a.fix = find_fix(report, r);
-    if (a.fix == NULL)
+    if (a.fix == NULL) {
       fail_msg("%s\nhas no fix \"%s\" of %s", r->text, r->title, r->code);
+      return;
+    }
     assert_int_equal(a.fix->sure, r->sure);
     assert_int_equal(a.fix->struct_size, sizeof(pai_fix));
     apply(&a, report, r->text, strlen(r->text), 1);
