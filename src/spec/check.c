@@ -53,6 +53,7 @@ static void unknown_key(pai__findings *f, const pai__rule *rule,
   for (const pai__field *p = rule->fields; p->name != NULL; p++)
     if (find_field(p->rule->fields, s, len) != NULL) {
       pai__find_help(f, "it belongs into %s", p->name);
+      pai__mend_move(f, mapping, key, p->name);
       return;
     }
   pai__names_init(&names, f->arena->alloc, s, len);

@@ -19,8 +19,9 @@ typedef struct names {
   pai__buf out;  /* of no interest */
   pai__node at;  /* where the text stands, or PAI__NO_NODE: in commands */
   pai__node role;
-  bool find;    /* what is unresolved, rather than what is used */
-  bool secrets; /* look at names that begin with $secrets, or all others */
+  bool find;        /* what is unresolved, rather than what is used */
+  bool secrets;     /* look at names that begin with $secrets, or all others */
+  bool misspelt[2]; /* the sections of parameters and secrets */
 } names;
 
 /* What a role names, and its templates then know. */
@@ -65,10 +66,8 @@ static bool is_told(const names *n, const char *name, size_t len)
 
   if (n->f->errors == 0)
     return false;
-  if (begins(name, len, "$parameters"))
-    return is_misspelt(t, "parameters");
-  if (begins(name, len, "$secrets"))
-    return is_misspelt(t, "secrets");
+  if (begins(name, len, "$parameters") || begins(name, len, "$secrets"))
+    return n->misspelt[begins(name, len, "$secrets")];
   for (size_t i = 0; n->at == PAI__NO_NODE && i < PAI__LEN(roots); i++) {
     if (!begins(name, len, roots[i]))
       continue;
@@ -333,6 +332,8 @@ void pai__lint_names(pai__findings *f, const pai__index *index)
   names all = { .f = f, .index = index };
   pai__tree_walk walk;
 
+  all.misspelt[0] = f->errors > 0 && is_misspelt(t, "parameters");
+  all.misspelt[1] = f->errors > 0 && is_misspelt(t, "secrets");
   pai__commands_init(&all.commands, f->arena->alloc);
   pai__buf_init(&all.out, f->arena->alloc);
   pai__map_init(&all.used, f->arena->alloc);

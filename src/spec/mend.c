@@ -1,20 +1,9 @@
 /* mend.c - fixes of job files: what they change of the text */
-#include "spec/mend.h"
+#include "spec/mend_parts.h"
 
 #include "base/utf8.h"
-#include "spec/gap.h"
 
-enum {
-  MOST_QUOTES = 20,
-  LONGEST_NAME = 255,
-  MOST_RENAMED = 100 /* for each the whole file is looked through */
-};
-
-static bool is_block(const pai__tree *t, pai__node n)
-{
-  return t->syntax == PAI__SYNTAX_YAML &&
-         (t->nodes[n].flags & PAI__STYLE) != PAI__FLOW;
-}
+enum { MOST_QUOTES = 20, LONGEST_NAME = 255 };
 
 /* Whether a node begins and ends on one line. */
 static bool is_one_line(const pai__tree *t, pai__node n)
@@ -59,7 +48,7 @@ void pai__mend_quote(pai__findings *f, pai__node n)
 
   if (x->start == x->end || !is_one_line(t, n) || is_block_scalar(t, n) ||
       x->type == PAI__ALIAS || (x->flags & PAI__HAS_PROPS) != 0 ||
-      (x->type >= PAI__SEQUENCE && (!mapping || !is_block(t, n))) ||
+      (x->type >= PAI__SEQUENCE && (!mapping || !pai__mend_is_block(t, n))) ||
       (mapping && strchr("\"'&!*?", t->text[x->start]) != NULL))
     return;
   fix = pai__fix_add(f, true, n, "put it in quotes");
@@ -73,43 +62,6 @@ void pai__mend_quote(pai__findings *f, pai__node n)
 
 /* --- lists -------------------------------------------------------------- */
 
-/* Characters before a byte on its line, if there are only spaces and dashes or
- * a key; SIZE_MAX: tabs are. */
-static size_t column_of(const pai__tree *t, size_t at)
-{
-  size_t line = pai__gap_line(t, at);
-
-  return memchr(t->text + line, '\t', at - line) == NULL
-           ? pai__tree_pos(t, at).column - 1
-           : SIZE_MAX;
-}
-
-static const char *eol_of(const pai__tree *t)
-{
-  size_t at = pai__gap_eol(t, 0);
-
-  return t->text[at] == '\r' ? t->text[at + 1] == '\n' ? "\r\n" : "\r" : "\n";
-}
-
-/* A line break, so many spaces, and a text. */
-static void change_to_line(pai__findings *f, pai__fix *fix, size_t start,
-                           size_t end, size_t column, const char *text)
-{
-  pai__buf b;
-
-  if (fix == NULL)
-    return;
-  pai__buf_init(&b, f->arena->alloc);
-  pai__buf_str(&b, eol_of(f->tree));
-  while (column-- > 0)
-    pai__buf_char(&b, ' ');
-  pai__buf_str(&b, text);
-  f->failed |= !pai__buf_ok(&b);
-  if (!f->failed)
-    pai__fix_change(f, fix, start, end, pai__buf_text(&b), b.len);
-  pai__buf_dispose(&b);
-}
-
 /* `key: |` becomes the item of a list below the key. */
 static void list_block(pai__findings *f, pai__node n)
 {
@@ -119,10 +71,10 @@ static void list_block(pai__findings *f, pai__node n)
   pai__fix *fix;
 
   if (back == 0 || t->text[back - 1] != ':' || t->text[key] == '-' ||
-      t->text[key] == '?' || column_of(t, key) == SIZE_MAX)
+      t->text[key] == '?' || pai__mend_column(t, key) == SIZE_MAX)
     return;
   fix = pai__fix_add(f, true, n, "write it as a list");
-  change_to_line(f, fix, back, start, key - line, "- ");
+  pai__mend_change_to_line(f, fix, back, start, key - line, "- ", 2);
 }
 
 void pai__mend_list(pai__findings *f, pai__node n)
@@ -157,8 +109,8 @@ void pai__mend_item(pai__findings *f, pai__node n)
   pai__fix *fix;
 
   if (x->type != PAI__MAPPING || (x->flags & PAI__HAS_PROPS) != 0 ||
-      !is_block(t, n) || !pai__gap_leads(t, x->start) ||
-      column_of(t, x->start) == SIZE_MAX)
+      !pai__mend_is_block(t, n) || !pai__gap_leads(t, x->start) ||
+      pai__mend_column(t, x->start) == SIZE_MAX)
     return;
   fix = pai__fix_add(f, true, n, "begin it with a dash");
   pai__fix_change(f, fix, x->start, x->start, "- ", 2);
@@ -233,7 +185,7 @@ void pai__mend_name(pai__findings *f, pai__node n, enum pai__form form)
   size_t len;
   const char *s;
 
-  if (t->nodes[n].type != PAI__STRING || f->len > MOST_RENAMED ||
+  if (t->nodes[n].type != PAI__STRING || f->len > PAI__MOST_MENDED ||
       pai__secrets_hide(pai__findings_secrets(f), n))
     return;
   s = pai__tree_str(t, n, &len);
@@ -244,113 +196,7 @@ void pai__mend_name(pai__findings *f, pai__node n, enum pai__form form)
 
 void pai__mend_key(pai__findings *f, pai__node key, const char *name)
 {
-  if (f->len <= MOST_RENAMED && !is_said_again(f->tree, key) &&
+  if (f->len <= PAI__MOST_MENDED && !is_said_again(f->tree, key) &&
       !is_taken(f->tree, name, strlen(name)))
     pai__fix_word(f, false, key, name, strlen(name));
-}
-
-/* --- entries ------------------------------------------------------------ */
-
-void pai__mend_add(pai__findings *f, pai__node mapping, const char *key,
-                   const char *value, bool quoted)
-{
-  const pai__tree *t = f->tree;
-  const pai__tree_node *x = &t->nodes[mapping];
-  pai__node first = pai__tree_written(t, mapping);
-  bool block = is_block(t, mapping), json = t->syntax == PAI__SYNTAX_JSON;
-  const char *q = json ? "\"" : "", *qv = json && quoted ? "\"" : "";
-  size_t column, at;
-  pai__fix *fix;
-  pai__buf b;
-
-  if (x->type != PAI__MAPPING || first == PAI__NO_NODE ||
-      (block && (x->flags & PAI__HAS_PROPS) != 0) ||
-      (block && (t->nodes[first].flags & PAI__HAS_PROPS) != 0))
-    return;
-  at = block ? t->nodes[first].start : x->start + 1;
-  column = column_of(t, at);
-  if (block && (column == SIZE_MAX || t->text[x->start] == '?'))
-    return;
-  fix = pai__fix_add(f, true, mapping, "add %s: %s", key, value);
-  if (fix == NULL)
-    return;
-  pai__buf_init(&b, f->arena->alloc);
-  pai__buf_printf(&b, "%s%s%s: %s%s%s", q, key, q, qv, value, qv);
-  if (!block) {
-    pai__buf_str(&b, ", ");
-    at = x->start + 1;
-  } else {
-    pai__buf_str(&b, eol_of(t));
-    while (column-- > 0)
-      pai__buf_char(&b, ' ');
-  }
-  f->failed |= !pai__buf_ok(&b);
-  if (!f->failed)
-    pai__fix_change(f, fix, at, at, pai__buf_text(&b), b.len);
-  pai__buf_dispose(&b);
-}
-
-/* The entries before and behind one, as written; or PAI__NO_NODE. */
-static void find_neighbours(const pai__tree *t, pai__node mapping,
-                            pai__node key, pai__node *before, pai__node *next)
-{
-  pai__node k = pai__tree_written(t, mapping);
-
-  *before = *next = PAI__NO_NODE;
-  for (; k != PAI__NO_NODE && k < key;
-       k = t->nodes[pai__tree_value(t, k)].skip)
-    *before = k;
-  k = t->nodes[pai__tree_value(t, key)].skip;
-  if (k < t->nodes[mapping].skip)
-    *next = k;
-}
-
-/* Where the line after a value begins. */
-static size_t line_after(const pai__tree *t, size_t end)
-{
-  return end > 0 && (t->text[end - 1] == '\n' || t->text[end - 1] == '\r')
-           ? end
-           : pai__gap_next(t, end);
-}
-
-/* Whether something in an entry may be named from elsewhere. */
-static bool has_anchor(const pai__tree *t, pai__node key)
-{
-  for (pai__node i = key; i < t->nodes[pai__tree_value(t, key)].skip; i++)
-    if ((t->nodes[i].flags & PAI__HAS_PROPS) != 0)
-      return true;
-  return false;
-}
-
-void pai__mend_remove(pai__findings *f, bool sure, pai__node mapping,
-                      pai__node key, const char *title)
-{
-  const pai__tree *t = f->tree;
-  pai__node value = pai__tree_value(t, key), before, next;
-  size_t start = t->nodes[key].start, end = t->nodes[value].end;
-  pai__fix *fix;
-
-  find_neighbours(t, mapping, key, &before, &next);
-  if (has_anchor(t, key) || (before == PAI__NO_NODE && next == PAI__NO_NODE) ||
-      t->nodes[key].end == start || end == t->nodes[value].start ||
-      t->text[pai__gap_line(t, start)] == '?')
-    return;
-  if (next != PAI__NO_NODE && (t->nodes[next].flags & PAI__HAS_PROPS) == 0) {
-    end = t->nodes[next].start;
-    if (is_block(t, mapping) && pai__gap_leads(t, start)) {
-      start = pai__gap_line(t, start);
-      end = line_after(t, t->nodes[value].end);
-    }
-  } else if (before == PAI__NO_NODE) {
-    return;
-  } else if (is_block(t, mapping)) {
-    if (!pai__gap_leads(t, start))
-      return;
-    start = pai__gap_line(t, start);
-    end = line_after(t, end);
-  } else {
-    start = t->nodes[pai__tree_value(t, before)].end;
-  }
-  fix = pai__fix_add(f, sure, key, "%s", title);
-  pai__fix_change(f, fix, start, end, "", 0);
 }

@@ -32,4 +32,8 @@ void pai__mend_add(pai__findings *f, pai__node mapping, const char *key,
 void pai__mend_remove(pai__findings *f, bool sure, pai__node mapping,
                       pai__node key, const char *title);
 
+/* An entry goes into the mapping of another key beside it. */
+void pai__mend_move(pai__findings *f, pai__node mapping, pai__node key,
+                    const char *name);
+
 #endif

@@ -90,6 +90,31 @@ static const fixed_row rows[] = {
     "add type: job",
     "type: job\r\nprotocolVersion: 2\r\nname: n\r\n" JOB_IMAGE JOB_ROLES, 0,
     1 },
+  { ROLE_WITH("gpu: 1  # c\n    instances: 1"), "unknown-key", NULL, NULL, 0,
+    0 },
+  { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
+                       "[c]\n    gpu: 1\n    resourcePerInstance: {cpu: "
+                       "1, memoryMB: 1}\n",
+    "unknown-key", "move it into resourcePerInstance",
+    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
+                       "[c]\n    resourcePerInstance: {gpu: 1, cpu: 1, "
+                       "memoryMB: 1}\n",
+    0, 1 },
+  { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
+                       "[c]\n    resourcePerInstance:\n      cpu: 1\n      "
+                       "memoryMB: 1\n    gpu: 1 # why \n",
+    "unknown-key", "move it into resourcePerInstance",
+    JOB_HEAD JOB_IMAGE
+    "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
+    "[c]\n    resourcePerInstance:\n      gpu: 1 # why\n      "
+    "cpu: 1\n      memoryMB: 1\n",
+    0, 1 },
+  { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
+                       "[c]\n    resourcePerInstance: # c\n    cpu: 1\n",
+    "unknown-key", "move it into resourcePerInstance",
+    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
+                       "[c]\n    resourcePerInstance: # c\n      cpu: 1\n",
+    0, 1 },
   { JOB_WITH("jobRetryCount: '1'"), "wrong-type", "write 1",
     JOB_WITH("jobRetryCount: 1"), 0, 1 },
   { JOB_WITH("jobRetryCount: 1.5"), "wrong-type", "write 2",
@@ -206,6 +231,16 @@ static const pai_fix *find_fix(const pai_report *report, const fixed_row *r)
   return NULL;
 }
 
+/* A file that has no fix of that code. */
+static void check_none(const pai_report *report, const fixed_row *r)
+{
+  const pai_diagnostic *d;
+
+  for (size_t i = 0; (d = pai_report_get(report, i)) != NULL; i++)
+    if (strcmp(d->code, r->code) == 0 && d->fix_count > 0)
+      fail_msg("%s\nhas a fix \"%s\"", r->text, d->fixes[0]->title);
+}
+
 static void check_row(const fixed_row *r)
 {
   pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
@@ -215,7 +250,9 @@ static void check_row(const fixed_row *r)
   o.hived = r->hived;
   assert_int_equal(
     pai_spec_check(&report, NULL, r->text, strlen(r->text), &o, NULL), PAI_OK);
-  if (r->code != NULL) {
+  if (r->title == NULL) {
+    check_none(report, r);
+  } else {
     a.fix = find_fix(report, r);
     if (a.fix == NULL) {
       fail_msg("%s\nhas no fix \"%s\" of %s", r->text, r->title, r->code);
