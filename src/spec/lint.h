@@ -13,4 +13,9 @@ void pai__lint_fields(pai__findings *f);
  * template names. */
 void pai__lint_names(pai__findings *f, const pai__index *index);
 
+/* lint_suggest.c: of "$parameters.NAME..." or "$secrets.NAME...", found last, tells
+ * which name of that section was meant.  False: none is like it. */
+bool pai__lint_suggest(pai__findings *f, const char *section, const char *name,
+                       size_t len);
+
 #endif

@@ -109,6 +109,9 @@ static void find_unresolved(names *n, const char *name, size_t len, size_t at)
   if (secret != n->secrets || is_told(n, name, len))
     return;
   find_name(n, secret ? "unknown-secret" : "unresolved", name, len, at);
+  if ((secret || n->at == PAI__NO_NODE) &&
+      pai__lint_suggest(n->f, secret ? "secrets" : "parameters", name, len))
+    return;
   if (secret) {
     pai__find_help(n->f, "declare it under secrets");
     return;

@@ -46,8 +46,9 @@ void pai__mend_change_to_line(pai__findings *f, pai__fix *fix, size_t start,
   change(f, fix, start, end, &b);
 }
 
-void pai__mend_change_line(pai__findings *f, pai__fix *fix, size_t at,
-                           size_t column, const char *text, size_t len)
+/* That text first, then the line break and the spaces. */
+static void change_line(pai__findings *f, pai__fix *fix, size_t at,
+                        size_t column, const char *text, size_t len)
 {
   pai__buf b;
 
@@ -87,7 +88,7 @@ void pai__mend_add(pai__findings *f, pai__node mapping, const char *key,
   pai__buf_printf(&b, "%s%s%s: %s%s%s", q, key, q, qv, value, qv);
   f->failed |= !pai__buf_ok(&b);
   if (block && !f->failed) {
-    pai__mend_change_line(f, fix, at, column, pai__buf_text(&b), b.len);
+    change_line(f, fix, at, column, pai__buf_text(&b), b.len);
   } else if (!f->failed) {
     pai__buf_str(&b, ", ");
     f->failed |= !pai__buf_ok(&b);
@@ -167,10 +168,11 @@ void pai__mend_remove(pai__findings *f, bool sure, pai__node mapping,
 /* --- moving -------------------------------------------------------------- */
 
 /* An entry on a line of its own, without anchors: [start, end) of the text, with
- * the comment behind it. */
-static bool is_line(const pai__tree *t, pai__node mapping, pai__node key,
+ * the comment behind it, and nothing secret. */
+static bool is_line(pai__findings *f, pai__node mapping, pai__node key,
                     size_t *start, size_t *end)
 {
+  const pai__tree *t = f->tree;
   pai__node value = pai__tree_value(t, key);
 
   *start = t->nodes[key].start;
@@ -181,6 +183,9 @@ static bool is_line(const pai__tree *t, pai__node mapping, pai__node key,
       pai__mend_column(t, *start) == SIZE_MAX)
     return false;
   *end = pai__gap_back(t, pai__gap_eol(t, *end));
+  for (size_t i = *start; i < *end; i++)
+    if (pai__secrets_has(pai__findings_secrets(f), (uint32_t)i))
+      return false; /* a fix may be shown to anybody */
   return true;
 }
 
@@ -200,7 +205,7 @@ static void put_into(pai__findings *f, pai__fix *fix, pai__node into_key,
   }
   at = t->nodes[first].start;
   if (pai__mend_is_block(t, into)) {
-    pai__mend_change_line(f, fix, at, pai__mend_column(t, at), line, len);
+    change_line(f, fix, at, pai__mend_column(t, at), line, len);
     return;
   }
   pai__fix_change(f, fix, at, at, line, len);
@@ -239,7 +244,7 @@ void pai__mend_move(pai__findings *f, pai__node mapping, pai__node key,
 
   if (f->failed || f->left_out > 0 || into == PAI__NO_NODE || into < mapping ||
       into >= t->nodes[mapping].skip ||
-      !is_line(t, mapping, key, &start, &end) ||
+      !is_line(f, mapping, key, &start, &end) ||
       !takes_line(t, into, t->text + start, end - start) ||
       pai__tree_find(t, pai__tree_value(t, into), pai__tree_str(t, key, NULL),
                      strlen(pai__tree_str(t, key, NULL))) != PAI__NO_NODE)

@@ -23,8 +23,4 @@ void pai__mend_change_to_line(pai__findings *f, pai__fix *fix, size_t start,
                               size_t end, size_t column, const char *text,
                               size_t len);
 
-/* The same behind that text: it comes first. */
-void pai__mend_change_line(pai__findings *f, pai__fix *fix, size_t at,
-                           size_t column, const char *text, size_t len);
-
 #endif

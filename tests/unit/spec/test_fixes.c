@@ -184,6 +184,16 @@ static const fixed_row rows[] = {
   { JOB_HEAD JOB_IMAGE "taskRoles: {a_b: {" ROLE_FIELDS "}}\n", "role-name",
     "write 'ab'", JOB_HEAD JOB_IMAGE "taskRoles: {ab: {" ROLE_FIELDS "}}\n", 0,
     0 },
+  { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
+                       "\n    commands:\n    - |\n      c <% "
+                       "$parameters.leraning.rate %>\nparameters: {learning: "
+                       "{rate: 1}}\n",
+    "unresolved", "write 'learning'",
+    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
+                       "\n    commands:\n    - |\n      c <% "
+                       "$parameters.learning.rate %>\nparameters: {learning: "
+                       "{rate: 1}}\n",
+    0, 0 },
   { JOB_WITH("parameters: {a: 1, b: 2}\n# <% $parameters.a %>"),
     "unused-parameter", "drop it",
     JOB_WITH("parameters: {b: 2}\n# <% $parameters.a %>"), 0, 0 },
