@@ -105,9 +105,29 @@ int pai_lua_push_nodes(lua_State *L, node_walk walk)
   return 1;
 }
 
+static void push_fix(lua_State *L, const pai_fix *fix)
+{
+  lua_createtable(L, 0, 3);
+  pai_lua_set_string(L, "title", fix->title);
+  pai_lua_set_boolean(L, "sure", fix->sure);
+  lua_createtable(L, (int)fix->edit_count, 0);
+  for (size_t i = 0; i < fix->edit_count; i++) {
+    const pai_text_edit *e = fix->edits[i];
+
+    lua_createtable(L, 0, 5);
+    pai_lua_set_integer(L, "line", e->line);
+    pai_lua_set_integer(L, "column", e->column);
+    pai_lua_set_integer(L, "end_line", e->end_line);
+    pai_lua_set_integer(L, "end_column", e->end_column);
+    pai_lua_set_string(L, "text", e->text);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setfield(L, -2, "edits");
+}
+
 static void push_diagnostic(lua_State *L, const pai_diagnostic *d)
 {
-  lua_createtable(L, 0, 12);
+  lua_createtable(L, 0, 13);
   pai_lua_set_string(L, "severity", facade_severity_name(d->severity));
   pai_lua_set_string(L, "code", d->code);
   pai_lua_set_string(L, "pointer", d->pointer);
@@ -122,6 +142,12 @@ static void push_diagnostic(lua_State *L, const pai_diagnostic *d)
     pai_lua_set_integer(L, "source_column", d->source_column);
     pai_lua_set_integer(L, "source_end_column", d->source_end_column);
   }
+  lua_createtable(L, (int)d->fix_count, 0);
+  for (size_t i = 0; i < d->fix_count; i++) {
+    push_fix(L, d->fixes[i]);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setfield(L, -2, "fixes");
 }
 
 int pai_lua_push_report(lua_State *L, const pai_report *report)

@@ -239,14 +239,47 @@ PyObject *pai_py_changes(job_text changes)
   return list;
 }
 
+/* (title, sure, [(line, column, end_line, end_column, text)...]) of each; NULL:
+ * an exception is set. */
+static PyObject *make_fixes(const pai_diagnostic *d)
+{
+  PyObject *list = PyList_New(0);
+  bool good = list != NULL;
+
+  for (size_t i = 0; good && i < d->fix_count; i++) {
+    const pai_fix *fix = d->fixes[i];
+    PyObject *edits = PyList_New(0);
+
+    good = edits != NULL;
+    for (size_t k = 0; good && k < fix->edit_count; k++) {
+      const pai_text_edit *e = fix->edits[k];
+
+      good = append(edits, Py_BuildValue("(IIIIN)", (unsigned int)e->line,
+                                         (unsigned int)e->column,
+                                         (unsigned int)e->end_line,
+                                         (unsigned int)e->end_column,
+                                         text_or_none(e->text)));
+    }
+    if (good)
+      good = append(list, Py_BuildValue("(NNN)", text_or_none(fix->title),
+                                        PyBool_FromLong(fix->sure), edits));
+    else
+      Py_CLEAR(edits);
+  }
+  if (!good)
+    Py_CLEAR(list);
+  return list;
+}
+
 static PyObject *make_diagnostic(const pai_diagnostic *d)
 {
-  return Py_BuildValue(
-    "(ssNIIIINNNII)", facade_severity_name(d->severity), d->code,
-    text_or_none(d->pointer), (unsigned int)d->line, (unsigned int)d->column,
-    (unsigned int)d->end_line, (unsigned int)d->end_column,
-    text_or_none(d->message), text_or_none(d->help), text_or_none(d->source),
-    (unsigned int)d->source_column, (unsigned int)d->source_end_column);
+  return Py_BuildValue("(ssNIIIINNNIIN)", facade_severity_name(d->severity),
+                       d->code, text_or_none(d->pointer),
+                       (unsigned int)d->line, (unsigned int)d->column,
+                       (unsigned int)d->end_line, (unsigned int)d->end_column,
+                       text_or_none(d->message), text_or_none(d->help),
+                       text_or_none(d->source), (unsigned int)d->source_column,
+                       (unsigned int)d->source_end_column, make_fixes(d));
 }
 
 PyObject *pai_py_report(const pai_report *report)

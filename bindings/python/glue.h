@@ -26,7 +26,7 @@ PyObject *pai_py_listing(listing l);
 PyObject *pai_py_changes(job_text changes);
 
 /* (valid, version, [diagnostic...]), or None for NULL; a diagnostic is a tuple
- * in the order of the struct. */
+ * in the order of the struct, with its fixes last. */
 PyObject *pai_py_report(const pai_report *report);
 
 /* A str without zeros; borrowed.  NULL: an exception is set. */

@@ -126,6 +126,14 @@ pai_report *facade_check(const char *text, size_t len, int version, bool hived,
                          failure *f);
 pai_report *facade_check_file(const char *path, int version, bool hived,
                               failure *f);
+/* The text with all corrections that are sure. */
+job_text facade_fix(const char *text, size_t len, int version, bool hived,
+                    failure *f);
+/* What is at a position, from 1, and where a JSON pointer leads. */
+listing facade_at(const char *text, size_t len, uint32_t line, uint32_t column,
+                  failure *f);
+listing facade_range(const char *text, size_t len, const char *place,
+                     failure *f);
 job_text facade_write(const Job *job, int format, int version, bool secrets,
                       failure *f);
 /* What it will do, in PAI_FORMAT_TEXT or _JSON. */

@@ -95,6 +95,18 @@ typedef struct {} Job;
                                 failure *f) {
     return facade_check_file(path, version, hived, f);
   }
+  static job_text fix(const char *text, size_t len, int version, bool hived,
+                      failure *f) {
+    return facade_fix(text, len, version, hived, f);
+  }
+  static listing at(const char *text, size_t len, uint32_t line,
+                    uint32_t column, failure *f) {
+    return facade_at(text, len, line, column, f);
+  }
+  static listing range(const char *text, size_t len, const char *place,
+                       failure *f) {
+    return facade_range(text, len, place, f);
+  }
   static job_text schema(int version, failure *f) {
     return facade_schema(version, f);
   }

@@ -32,6 +32,25 @@ enum {
   PAI_VALUE_MAPPING = 64
 };
 
+/** A change of the text.  Places are as those of pai_diagnostic. */
+typedef struct pai_text_edit {
+  size_t struct_size;
+  uint32_t line, column;
+  uint32_t end_line, end_column; /**< the same: nothing is taken out */
+  const char *text;              /**< what stands there then; "": nothing */
+} pai_text_edit;
+
+/** A way to correct a problem: all of its edits, of the text that was checked. */
+typedef struct pai_fix {
+  size_t struct_size;
+  const char *title; /**< one line, as "write 'jobRetryCount'" */
+  int sure; /**< 1: it says what was meant, or changes no meaning; 0: a
+                          person should choose it */
+  size_t edit_count;
+  const pai_text_edit *const
+    *edits; /**< in the order of the text, and apart */
+} pai_fix;
+
 /** A problem of the file; belongs to its report. */
 typedef struct pai_diagnostic {
   size_t struct_size;
@@ -51,16 +70,18 @@ typedef struct pai_diagnostic {
                                    there; source_column + 1 for nothing, and
                                    for what ends on a later line */
   /* What the file would have to say, as values; 0 or NULL for other codes. */
-  const char *missing;        /**< missing-key: the name of the field */
-  unsigned types;             /**< wrong-type, not-allowed, too-few: what the
+  const char *missing;         /**< missing-key: the name of the field */
+  unsigned types;              /**< wrong-type, not-allowed, too-few: what the
                                    value may be, of PAI_VALUE_* */
-  int64_t limit;              /**< too-small: the least number; too-few: the
+  int64_t limit;               /**< too-small: the least number; too-few: the
                                    fewest entries; too-long: the most
                                    characters */
-  const char *pattern;        /**< bad-name: a regular expression for a value;
+  const char *pattern;         /**< bad-name: a regular expression for a value;
                                    NULL: it is a key */
-  const char *const *allowed; /**< not-allowed: the values, as texts, with a
+  const char *const *allowed;  /**< not-allowed: the values, as texts, with a
                                    NULL behind them */
+  size_t fix_count;            /**< of ways to correct it; 0: none is known */
+  const pai_fix *const *fixes; /**< the best first; NULL for none */
 } pai_diagnostic;
 
 /** 1 when there is no error.  @since 0.1 */
@@ -76,6 +97,32 @@ PAI_API size_t pai_report_count(const pai_report *report);
 /** Diagnostic @p i, from 0; NULL beyond the last.  @since 0.1 */
 PAI_API const pai_diagnostic *pai_report_get(const pai_report *report,
                                              size_t i);
+
+/** Asked for each fix: 1: apply it; 0: leave it; a negative number ends the call
+ *  that asks, which returns it. */
+typedef int (*pai_fix_cb)(void *user_data, const pai_diagnostic *diagnostic,
+                          const pai_fix *fix);
+
+/**
+ * Writes a text corrected.  Of a diagnostic the first fix is applied that is
+ * chosen and leaves alone what another one has changed; what then remains, a
+ * check of the new text tells.  All else stays as it is, comments included.
+ *
+ * @param report     of that text
+ * @param text       what was checked; not kept
+ * @param len        its length in bytes
+ * @param choose     NULL: apply the fixes that are sure; else asked for each
+ * @param write      takes the text, also when nothing has changed
+ * @param user_data  handed to @p choose and @p write
+ * @param[out] err   NULL, or receives the error of a failure
+ * @return how many fixes were applied; PAI_EINVAL for a broken call; PAI_ENOMEM;
+ *         or what @p choose or @p write answered
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_report_fix(const pai_report *report,
+                                         const char *text, size_t len,
+                                         pai_fix_cb choose, pai_write_cb write,
+                                         void *user_data, pai_error **err);
 
 /** NULL is allowed.  @since 0.1 */
 PAI_API void pai_report_free(pai_report *report);

@@ -358,6 +358,99 @@ PAI_API PAI_NODISCARD int pai_spec_diff(const pai_spec *a, const pai_spec *b,
                                         pai_spec_diff_cb cb, void *user_data,
                                         pai_error **err);
 
+/* --- places ------------------------------------------------------------------ */
+
+typedef struct pai_spec_place pai_spec_place; /**< opaque;
+                                                  pai_spec_place_free() */
+
+/** A part of a text, from 1; columns count characters.  It ends before
+ *  end_column.  Of what is not there all is 0. */
+typedef struct pai_text_range {
+  uint32_t line, column;
+  uint32_t end_line, end_column;
+} pai_text_range;
+
+/** What a position of a text is on. */
+enum {
+  PAI_ON_SPACE = 0, /**< between keys and values, or in a comment */
+  PAI_ON_KEY = 1,
+  PAI_ON_VALUE = 2 /**< a text, a number, ...; no list and no mapping */
+};
+
+/** What may be typed at a position; bits. */
+enum {
+  PAI_MAY_KEY = 1,   /**< a key: of the mapping at the pointer, or in the place
+                          of the key there, or of a mapping that becomes the
+                          value there */
+  PAI_MAY_VALUE = 2, /**< the value at the pointer */
+  PAI_MAY_ITEM = 4   /**< an item of the list at the pointer, or of one that
+                          becomes the value there */
+};
+
+/** Where something is in a job file, for editors; strings are the place's. */
+typedef struct pai_place_view {
+  size_t struct_size;
+  const char *pointer;  /**< JSON pointer of the innermost key or value; "" for
+                            the document.  In space: of the entry whose value
+                            may be typed, or of what is around */
+  int on;               /**< PAI_ON_*; of pai_spec_range(), PAI_ON_VALUE */
+  unsigned may;         /**< of PAI_MAY_*; 0: nothing, or nobody can tell */
+  pai_text_range key;   /**< of that pointer; of an item there is none */
+  pai_text_range value; /**< without an anchor and a tag */
+  int valid; /**< 1: all of the text was read; 0: it is no YAML or JSON, and
+                  what stands before the position was looked at */
+} pai_place_view;
+
+/**
+ * Finds what is at a position of a text: what an editor completes there, or
+ * tells of what is there.  The end of a key or value is still on it.  Where there
+ * is nothing, the columns of YAML or the brackets decide what may come.
+ *
+ * @param[out] out  the place, owned by the caller; NULL on failure
+ * @param text      as pai_spec_parse(), and any other text: an editor asks while
+ *                  somebody types
+ * @param len       its length in bytes
+ * @param line      from 1, as of diagnostics
+ * @param column    from 1; one behind the last character of its line at most
+ * @param opts      options, or NULL for defaults; not kept
+ * @param[out] err  NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_ENOTFOUND: the text has no such position; PAI_ELIMIT: it is
+ *         too long; PAI_EINVAL for a broken call; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_at(pai_spec_place **out, const char *text,
+                                      size_t len, uint32_t line,
+                                      uint32_t column,
+                                      const pai_spec_options *opts,
+                                      pai_error **err);
+
+/**
+ * Finds where the key and the value of a JSON pointer stand in a text.  A value
+ * that an alias or a merge key stands for is where it is written.
+ *
+ * @param[out] out  the place, owned by the caller; NULL on failure
+ * @param text      as pai_spec_parse(); it need not be a valid job
+ * @param len       its length in bytes
+ * @param pointer   as of diagnostics; "" for the document
+ * @param opts      options, or NULL for defaults; not kept
+ * @param[out] err  NULL, or receives the error of a failure
+ * @return PAI_OK; PAI_ENOTFOUND: there is nothing at the pointer; PAI_EINVAL: the
+ *         text is no YAML or JSON; PAI_ELIMIT; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_spec_range(pai_spec_place **out,
+                                         const char *text, size_t len,
+                                         const char *pointer,
+                                         const pai_spec_options *opts,
+                                         pai_error **err);
+
+/** Fills a view.  @return PAI_OK; PAI_EINVAL: bad struct_size  @since 0.1 */
+PAI_API int pai_spec_view_place(const pai_spec_place *place,
+                                pai_place_view *view);
+
+/** NULL is allowed.  @since 0.1 */
+PAI_API void pai_spec_place_free(pai_spec_place *place);
+
 /* --- JSON Schema ---------------------------------------------------------- */
 
 /**

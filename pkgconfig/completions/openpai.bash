@@ -117,7 +117,7 @@ _openpai()
     doctor) options='--json --repair --root --help' ;;
     at) options='--log --json --since --root --help queue nodes vcs why decisions' ;;
     spec) options="$spec_verbs --help" ;;
-    'spec check') options='--json --sarif --quiet --strict --hived --help' ;;
+    'spec check') options='--json --sarif --quiet --fix --strict --hived --help' ;;
     'spec render') options='--json --role --param --help' ;;
     'spec show') options='--json --help' ;;
     'spec convert') options='--to --json --show-secrets --help' ;;

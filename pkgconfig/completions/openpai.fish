@@ -505,6 +505,7 @@ complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcom
 complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from check' -s q -l quiet -d 'Print nothing'
 complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from check' -l strict -d 'Count warnings as errors'
 complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from check' -l hived -d 'Also check settings of HiveD'
+complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from check' -l fix -d 'Correct what is certain'
 complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from check' -l help -d 'Explain spec check'
 complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from render' -l json -d 'Print one JSON object'
 complete -c openpai -n '__fish_seen_subcommand_from spec; and __fish_seen_subcommand_from render' -l role -x -d 'Task role'

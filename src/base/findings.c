@@ -133,6 +133,7 @@ static void add(pai__findings *f, pai__finding finding, pai__node at)
   else
     pai__tree_pointer_along(f->tree, at, &pointer, &f->trail);
   finding.pointer = keep(f, &pointer);
+  finding.at = at;
   f->list[f->len++] = finding;
 }
 
@@ -238,6 +239,7 @@ static void tell_left_out(pai__findings *f)
   more.code = "more";
   more.pointer = "";
   more.wanted = (pai__demand){ .limit = 0 };
+  more.fixes = NULL;
   more.message = keep(f, &b);
   more.help = "correct the listed problems first";
   f->list[f->len++] = more;

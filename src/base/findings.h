@@ -21,12 +21,16 @@ typedef struct pai__demand {
   int64_t limit;
 } pai__demand;
 
+struct pai__fix; /* fixes.h */
+
 typedef struct pai__finding {
   int severity;     /* PAI_SEVERITY_* */
   const char *code; /* static */
   uint32_t start, end;
   const char *pointer, *message, *help; /* help: NULL for none */
   pai__demand wanted;
+  pai__node at;           /* what it was found at */
+  struct pai__fix *fixes; /* the arena's; NULL: none */
 } pai__finding;
 
 /* The way to a value as a reader goes it: through an alias, not to where its
@@ -156,7 +160,8 @@ void pai__names_add(pai__names *n, const char *name, size_t len);
 /* Whether one of them is so like the word that it was surely meant. */
 bool pai__names_surely(const pai__names *n);
 /* Helps with what was found last: "did you mean 'x'?", or the list with
- * `which` before it; and ends the collection. */
+ * `which` before it; and ends the collection.  The word that was found is
+ * fixed. */
 void pai__names_help(pai__names *n, pai__findings *f, const char *which);
 /* The same for an error; of no names nothing is said. */
 void pai__names_tell(pai__names *n, pai_error **err, const char *which);

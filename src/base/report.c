@@ -1,6 +1,5 @@
 /* report.c - pai_report: what was found, as the caller sees it */
-#include "base/report.h"
-
+#include "base/fixes.h"
 #include "base/utf8.h"
 
 /* Characters of a line that is shown, and of a mask. */
@@ -138,7 +137,8 @@ int pai__report_take(pai_report *r, pai__findings *f)
                                 .limit = x->wanted.limit,
                                 .pattern = x->wanted.pattern,
                                 .allowed = x->wanted.allowed };
-    if (show_line(r, f, x, &list[i]) < 0)
+    if (show_line(r, f, x, &list[i]) < 0 ||
+        pai__report_fixes(r, f->tree, x, &list[i]) < 0)
       return PAI_ENOMEM;
   }
   r->list = list;

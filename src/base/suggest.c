@@ -1,5 +1,5 @@
 /* suggest.c - which of the names that exist was meant */
-#include "base/findings.h"
+#include "base/fixes.h"
 
 #include "base/utf8.h"
 
@@ -106,14 +106,38 @@ bool pai__names_surely(const pai__names *n)
          n->distance < n->word_len;
 }
 
+/* What was found last becomes the name that was meant.  A key does only if no
+ * other one of its mapping becomes the same. */
+static void fix_word(const pai__names *n, pai__findings *f)
+{
+  const pai__finding *x = f->len > 0 ? &f->list[f->len - 1] : NULL;
+  const pai__tree_node *node;
+  const char *slash;
+
+  if (x == NULL || f->failed || f->left_out > 0)
+    return;
+  node = &f->tree->nodes[x->at];
+  if (node->type != PAI__STRING || node->start != x->start ||
+      node->u.s.len != n->word_len ||
+      memcmp(f->tree->strings + node->u.s.off, n->word, n->word_len) != 0)
+    return;
+  slash = strrchr(x->pointer, '/');
+  if ((node->flags & PAI__IS_KEY) != 0 && slash != NULL &&
+      pai__fix_offered(f, x->pointer, (size_t)(slash - x->pointer), n->best,
+                       n->best_len))
+    return;
+  pai__fix_word(f, true, x->at, n->best, n->best_len);
+}
+
 void pai__names_help(pai__names *n, pai__findings *f, const char *which)
 {
   char piece[PAI__EXCERPT];
 
-  if (pai__names_surely(n))
+  if (pai__names_surely(n)) {
     pai__find_help(f, "did you mean '%s'?",
                    pai__excerpt(piece, n->best, n->best_len));
-  else if (n->count == 0)
+    fix_word(n, f);
+  } else if (n->count == 0)
     pai__find_help(f, "%s: none", which);
   else
     pai__find_help(f, "%s: %s", which, pai__buf_text(&n->list));

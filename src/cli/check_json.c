@@ -37,6 +37,24 @@ static void json_begin(void)
   (void)printf("[");
 }
 
+static void json_fix(const pai_fix *fix, bool first)
+{
+  (void)printf("%s{\"title\":", first ? "" : ",");
+  print_text(fix->title);
+  (void)printf(",\"sure\":%s,\"edits\":[", fix->sure ? "true" : "false");
+  for (size_t i = 0; i < fix->edit_count; i++) {
+    const pai_text_edit *e = fix->edits[i];
+
+    (void)printf("%s{\"line\":%u,\"column\":%u,\"endLine\":%u,"
+                 "\"endColumn\":%u,\"text\":",
+                 i > 0 ? "," : "", e->line, e->column, e->end_line,
+                 e->end_column);
+    print_text(e->text);
+    (void)printf("}");
+  }
+  (void)printf("]}");
+}
+
 static void json_finding(const pai_diagnostic *d)
 {
   (void)printf("{\"severity\":\"%s\",\"code\":", level_of(d));
@@ -49,7 +67,10 @@ static void json_finding(const pai_diagnostic *d)
   print_text(d->message);
   (void)printf(",\"help\":");
   print_text(d->help);
-  (void)printf("}");
+  (void)printf(",\"fixes\":[");
+  for (size_t i = 0; i < d->fix_count; i++)
+    json_fix(d->fixes[i], i == 0);
+  (void)printf("]}");
 }
 
 static void json_file(const cli_file *file, const cli_tally *tally)
@@ -112,6 +133,33 @@ static void sarif_begin(void)
                "\"columnKind\":\"unicodeCodePoints\",\"results\":[");
 }
 
+static void sarif_fixes(const cli_file *file, const pai_diagnostic *d)
+{
+  (void)printf(",\"fixes\":[");
+  for (size_t i = 0; i < d->fix_count; i++) {
+    const pai_fix *fix = d->fixes[i];
+
+    (void)printf("%s{\"description\":{\"text\":", i > 0 ? "," : "");
+    print_text(fix->title);
+    (void)printf("},\"artifactChanges\":[{\"artifactLocation\":{\"uri\":");
+    print_uri(file->name);
+    (void)printf("},\"replacements\":[");
+    for (size_t k = 0; k < fix->edit_count; k++) {
+      const pai_text_edit *e = fix->edits[k];
+
+      (void)printf("%s{\"deletedRegion\":{\"startLine\":%u,\"startColumn\":"
+                   "%u,\"endLine\":%u,\"endColumn\":%u},"
+                   "\"insertedContent\":{\"text\":",
+                   k > 0 ? "," : "", e->line, e->column, e->end_line,
+                   e->end_column);
+      print_text(e->text);
+      (void)printf("}}");
+    }
+    (void)printf("]}]}");
+  }
+  (void)printf("]");
+}
+
 /* Without a region when the file could not be read. */
 static void sarif_result(const cli_file *file, const pai_diagnostic *d,
                          bool first)
@@ -140,6 +188,8 @@ static void sarif_result(const cli_file *file, const pai_diagnostic *d,
     print_text(d->help);
     (void)printf("}");
   }
+  if (d->fix_count > 0)
+    sarif_fixes(file, d);
   (void)printf("}");
 }
 

@@ -1,13 +1,9 @@
 /* cmd_spec_fmt.c - brings job files into their canonical layout */
-#define _XOPEN_SOURCE 700 /* realpath() */
 #include "cells.h"
 #include "job_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct fmt_state {
   bool write; /* to the files; else to stdout */
@@ -15,54 +11,11 @@ typedef struct fmt_state {
   bool differs;
 } fmt_state;
 
-/* Fills a new file beside `path` and puts it in its place, so that there is
- * one or the other whatever happens.  Returns 0 or an errno. */
-static int replace(const char *path, const char *text, size_t len)
-{
-  size_t size = strlen(path) + sizeof(".XXXXXX");
-  char *fresh = malloc(size);
-  struct stat old;
-  FILE *out = NULL;
-  int fd = -1, error = 0;
-
-  if (fresh == NULL)
-    return ENOMEM;
-  (void)snprintf(fresh, size, "%s.XXXXXX", path);
-  if (stat(path, &old) == 0)
-    fd = mkstemp(fresh);
-  if (fd >= 0 && fchmod(fd, old.st_mode & 07777) == 0)
-    out = fdopen(fd, "wb");
-  if (out == NULL || fwrite(text, 1, len, out) != len || fflush(out) != 0 ||
-      fsync(fd) != 0)
-    error = errno;
-  if (out != NULL && fclose(out) != 0 && error == 0)
-    error = errno;
-  else if (out == NULL && fd >= 0)
-    (void)close(fd);
-  if (error == 0 && rename(fresh, path) != 0)
-    error = errno;
-  if (error != 0 && fd >= 0)
-    (void)unlink(fresh);
-  free(fresh);
-  return error;
-}
-
-/* The same for a name that may be a link. */
-static int write_file(const char *name, const char *text, size_t len)
-{
-  char *path = realpath(name, NULL);
-  int error = path != NULL ? replace(path, text, len) : errno;
-
-  free(path);
-  if (error == 0)
-    return CLI_OK;
-  cli_fail("cannot write %s: %s", name, strerror(error));
-  return CLI_USAGE;
-}
-
 static int put(fmt_state *f, const char *name, const char *text, size_t len,
                bool differs)
 {
+  int error;
+
   f->differs = f->differs || differs;
   if (f->check && differs && cli_is_terminal(stdout))
     cli_print(stdout, cli_shown_name(name));
@@ -72,7 +25,11 @@ static int put(fmt_state *f, const char *name, const char *text, size_t len,
     (void)putchar('\n');
   if (!f->check && !f->write)
     (void)cli_write(stdout, text, len);
-  return f->write && differs ? write_file(name, text, len) : CLI_OK;
+  error = f->write && differs ? cli_replace(name, text, len) : 0;
+  if (error == 0)
+    return CLI_OK;
+  cli_fail("cannot write %s: %s", name, strerror(error));
+  return CLI_USAGE;
 }
 
 static int format(fmt_state *f, const char *name, const char *text, size_t len)

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "spec/check_value.h"
+#include "spec/mend.h"
 
 static void check(pai__findings *f, const pai__rule *rule, pai__node n,
                   pai__node key);
@@ -52,6 +53,7 @@ static void unknown_key(pai__findings *f, const pai__rule *rule,
   for (const pai__field *p = rule->fields; p->name != NULL; p++)
     if (find_field(p->rule->fields, s, len) != NULL) {
       pai__find_help(f, "it belongs into %s", p->name);
+      pai__mend_move(f, mapping, key, p->name);
       return;
     }
   pai__names_init(&names, f->arena->alloc, s, len);
@@ -72,6 +74,7 @@ static void bad_key(pai__findings *f, const pai__rule *rule, pai__node key)
             "'%s' cannot be a key of %s", pai__excerpt(piece, s, len),
             rule->what);
   pai__find_help(f, "use %s", pai__form_says(rule->keys));
+  pai__mend_name(f, key, rule->keys);
 }
 
 /* One entry of a mapping: a field, a value of the same rule, or a stranger.
@@ -102,6 +105,22 @@ static int check_entry(pai__findings *f, const pai__rule *rule,
   return field != NULL ? (int)(field - rule->fields) : -1;
 }
 
+/* A field that can say only one thing, and that no other key is meant for. */
+static void add_field(pai__findings *f, pai__node mapping,
+                      const pai__field *field)
+{
+  const char *const *words = field->rule->words;
+  const char *pointer;
+
+  if (words == NULL || words[1] != NULL || f->failed || f->left_out > 0)
+    return;
+  pointer = f->list[f->len - 1].pointer;
+  if (!pai__fix_offered(f, pointer, strlen(pointer), field->name,
+                        strlen(field->name)))
+    pai__mend_add(f, mapping, field->name, *words,
+                  (field->rule->types & PAI__T_INT) == 0);
+}
+
 static void check_mapping(pai__findings *f, const pai__rule *rule, pai__node n,
                           pai__node key)
 {
@@ -120,6 +139,7 @@ static void check_mapping(pai__findings *f, const pai__rule *rule, pai__node n,
                 "%s lacks the field '%s'", rule->what, p->name);
       pai__find_wanted(f, &(pai__demand){ .missing = p->name });
       pai__find_help(f, "add %s: %s", p->name, p->says);
+      add_field(f, n, p);
     }
 }
 
@@ -177,6 +197,8 @@ static void check_shape(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__names_init(&names, f->arena->alloc, s, len);
   for (shape = rule->shapes; shape->type != NULL; shape++)
     pai__names_add(&names, shape->type, strlen(shape->type));
+  if (type != PAI__NO_NODE && pai__names_surely(&names))
+    pai__fix_word(f, true, type, names.best, names.best_len);
   pai__names_help(&names, f, "types are");
 }
 

@@ -17,7 +17,7 @@ bool pai__whole(const pai__tree *t, pai__node n, bool coerced, int64_t *value);
 struct pai__index;
 /* refs.c; makes the index, which is to be disposed of. */
 void pai__check_refs(pai__findings *f, struct pai__index *index);
-/* templates.c; of valid files */
+/* templates.c */
 void pai__check_templates(pai__findings *f, const struct pai__index *index);
 /* duplicates.c; those that the tree's reader let through */
 void pai__check_duplicates(pai__findings *f, int severity);

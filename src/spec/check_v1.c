@@ -1,4 +1,6 @@
 /* check_v1.c - what the tables of job config v1 cannot say (job-spec 2.1) */
+#include "spec/mend.h"
+
 #include "spec/check.h"
 
 #include "base/utf8.h"
@@ -129,7 +131,7 @@ void pai__check_v1(pai__findings *f)
 {
   static const char *const flags[] = { "paiAzRDMA", "isDebug" };
   const pai__tree *t = f->tree;
-  pai__node roles = pai__tree_get(t, 0, "taskRoles"), n;
+  pai__node roles = pai__tree_get(t, 0, "taskRoles"), n, key;
   pai__node envs = pai__tree_get(t, 0, "jobEnvs");
   pai__tree_walk walk;
 
@@ -140,12 +142,16 @@ void pai__check_v1(pai__findings *f)
         check_v1_role(f, n);
   }
   for (size_t i = 0; envs != PAI__NO_NODE && i < PAI__LEN(flags); i++) {
-    n = pai__tree_get(t, envs, flags[i]);
+    key = pai__tree_find(t, envs, flags[i], strlen(flags[i]));
+    n = key != PAI__NO_NODE ? pai__tree_value(t, key) : key;
     if (n == PAI__NO_NODE ||
         (pai__tree_type(t, n) == PAI__BOOL && pai__tree_bool(t, n)))
       continue;
     pai__find(f, PAI_SEVERITY_ERROR, "not-allowed", n, "%s can only be true",
               flags[i]);
     pai__find_help(f, "write true, or leave it out");
+    pai__mend_remove(f, pai__tree_type(t, n) == PAI__BOOL, envs, key,
+                     "leave it out");
+    pai__fix_plain(f, false, n, "true");
   }
 }

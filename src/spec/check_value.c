@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "spec/check.h"
+#include "spec/mend.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -182,6 +183,15 @@ static uint64_t mebibytes(const char *s, size_t len)
   return s[i] == 'G' || s[i] == 'g' ? n * 1024 : n;
 }
 
+static void write_number(pai__findings *f, bool sure, pai__node n,
+                         int64_t value)
+{
+  char text[PAI__DOUBLE_TEXT];
+
+  text[pai__format_int(text, value)] = '\0';
+  pai__fix_plain(f, sure, n, text);
+}
+
 /* Where a whole number belongs and something else is. */
 static void help_number(pai__findings *f, pai__node n, pai__node key)
 {
@@ -202,16 +212,20 @@ static void help_number(pai__findings *f, pai__node n, pai__node key)
     value = (int64_t)d; /* libm's ceil() would have to be linked */
     value += d > (double)value;
     pai__find_help(f, "give a whole number, as %lld", (long long)value);
+    write_number(f, false, n, value);
     return;
   }
   if (pai__tree_type(t, n) != PAI__STRING)
     return;
   s = pai__tree_str(t, n, &len);
-  if (pai__whole(t, n, true, &value))
+  if (pai__whole(t, n, true, &value)) {
     pai__find_help(f, "write %lld, without quotes", (long long)value);
-  else if (in_mib && mebibytes(s, len) > 0)
-    pai__find_help(f, "it is a number of MiB: write %llu",
-                   (unsigned long long)mebibytes(s, len));
+    write_number(f, true, n, value);
+  } else if (in_mib && mebibytes(s, len) > 0) {
+    value = (int64_t)mebibytes(s, len);
+    pai__find_help(f, "it is a number of MiB: write %lld", (long long)value);
+    write_number(f, true, n, value);
+  }
 }
 
 /* A list with dashes, or a mapping without braces. */
@@ -233,6 +247,26 @@ static void help_text(pai__findings *f, pai__node n)
                       "it makes it a mapping");
   else if (type != PAI__NULL && type < PAI__SEQUENCE)
     pai__find_help(f, "put it in quotes");
+  else
+    return;
+  pai__mend_quote(f, n);
+}
+
+/* Where a list belongs.  A mapping with a type is an item of its own. */
+static void help_list(pai__findings *f, const pai__rule *rule, pai__node n)
+{
+  char value[PAI__VALUE_TEXT];
+
+  if (pai__tree_type(f->tree, n) == PAI__STRING) {
+    pai__find_help(f, "write it as a list: [%s]",
+                   pai__value_text(value, f, n));
+    pai__mend_list(f, n);
+  } else if (is_block(f->tree, n)) {
+    pai__find_help(f, "begin each item with a dash");
+    if (rule->values != NULL && rule->values->shapes != NULL &&
+        pai__tree_get(f->tree, n, "type") != PAI__NO_NODE)
+      pai__mend_item(f, n);
+  }
 }
 
 void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
@@ -260,11 +294,8 @@ void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
   else if (rule->types == PAI__T_MAPPING && is_mask(f->tree, n))
     pai__find_help(f, "this is a masked copy: write the secrets anew, or have "
                       "it written with them");
-  else if (rule->types == PAI__T_LIST && type == PAI__STRING)
-    pai__find_help(f, "write it as a list: [%s]",
-                   pai__value_text(value, f, n));
-  else if (rule->types == PAI__T_LIST && is_block(f->tree, n))
-    pai__find_help(f, "begin each item with a dash");
+  else if (rule->types == PAI__T_LIST)
+    help_list(f, rule, n);
   else if (rule->types == PAI__T_MAPPING && key != n && is_block(f->tree, n))
     pai__find_help(f, "write NAME: and what belongs to it, without a dash");
   else if ((rule->types & (PAI__T_LIST | PAI__T_MAPPING)) != 0 && key != n &&
@@ -280,6 +311,7 @@ void pai__not_a_word(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__names names;
   const char *s = "";
   size_t len = 0;
+  bool only;
 
   pai__check_name(f, rule, n, key, name);
   pai__find(f, PAI_SEVERITY_ERROR, "not-allowed", n, "%s cannot be %s", name,
@@ -291,7 +323,12 @@ void pai__not_a_word(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__names_init(&names, f->arena->alloc, s, len);
   for (size_t i = 0; rule->words[i] != NULL; i++)
     pai__names_add(&names, rule->words[i], strlen(rule->words[i]));
+  only = rule->words[1] == NULL && !pai__names_surely(&names);
   pai__names_help(&names, f, "it can be");
+  if (only && pai__tree_type(f->tree, n) == PAI__STRING)
+    pai__fix_word(f, false, n, *rule->words, strlen(*rule->words));
+  else if (only)
+    pai__fix_plain(f, false, n, *rule->words);
 }
 
 static size_t count_characters(const char *s, size_t len)
@@ -323,6 +360,7 @@ static void text_unfit(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__find_wanted(f,
                    &(pai__demand){ .pattern = pai__form_pattern(rule->form) });
   pai__find_help(f, "use %s", pai__form_says(rule->form));
+  pai__mend_name(f, n, rule->form);
 }
 
 static void text_long(pai__findings *f, const pai__rule *rule, pai__node n,
@@ -375,4 +413,5 @@ void pai__check_min(pai__findings *f, const pai__rule *rule, pai__node n,
             pai__value_text(shown, f, n));
   pai__find_wanted(f, &(pai__demand){ .limit = rule->min });
   pai__find_help(f, "give %lld or more", (long long)rule->min);
+  write_number(f, false, n, rule->min);
 }

@@ -16,16 +16,18 @@ void pai__commands_dispose(pai__commands *c)
 static void add(pai__commands *c, const pai__tree *t, pai__node n)
 {
   size_t len;
-  const char *s = pai__tree_str(t, n, &len);
+  const char *s = pai__text_at(t, n, &len), *start = s;
 
+  if (s == NULL) /* of a file that is not valid */
+    return;
   if (PAI__VEC_ROOM(c->text.alloc, c->list, c->len, c->cap) < 0) {
     c->failed = true;
     return;
   }
   if (c->len > 0)
     pai__buf_char(&c->text, '\n');
-  c->list[c->len++] = (pai__command){ n, c->text.len };
   pai__template_trim(&s, &len);
+  c->list[c->len++] = (pai__command){ n, c->text.len, (size_t)(s - start) };
   if (c->hide != NULL && pai__secrets_hide(c->hide, n))
     pai__buf_str(&c->text, PAI__MASK);
   else
@@ -37,7 +39,7 @@ static void add_list(pai__commands *c, const pai__tree *t, pai__node n)
   pai__tree_walk walk;
   pai__node item;
 
-  if (n == PAI__NO_NODE)
+  if (!pai__tree_is(t, n, PAI__SEQUENCE))
     return;
   walk = pai__tree_iter(t, n);
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE &&
@@ -74,7 +76,7 @@ int pai__commands_join(pai__commands *c, const pai__index *index,
   return PAI_OK;
 }
 
-pai__node pai__commands_at(const pai__commands *c, size_t at)
+pai__node pai__commands_at(const pai__commands *c, size_t at, size_t *inside)
 {
   size_t low = 0, high = c->len - 1; /* the last that is not behind it */
 
@@ -86,6 +88,7 @@ pai__node pai__commands_at(const pai__commands *c, size_t at)
     else
       high = mid - 1;
   }
+  *inside = at - c->list[low].at + c->list[low].trimmed;
   return c->list[low].node;
 }
 

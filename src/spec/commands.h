@@ -11,10 +11,11 @@
  * out of little. */
 enum { PAI__MOST_COMMANDS = 64 << 20 };
 
-/* One command, and where it stands in the text. */
+/* One command, where it stands in the text, and how many bytes of its value were
+ * trimmed before it. */
 typedef struct pai__command {
   pai__node node;
-  size_t at;
+  size_t at, trimmed;
 } pai__command;
 
 /* The commands of the used deployment around those of the role, each trimmed,
@@ -34,8 +35,9 @@ void pai__commands_dispose(pai__commands *c);
  * PAI_ENOMEM, or PAI_ELIMIT: those of all roles so far are too many. */
 int pai__commands_join(pai__commands *c, const pai__index *index,
                        pai__node key);
-/* The command that byte `at` of the text belongs to. */
-pai__node pai__commands_at(const pai__commands *c, size_t at);
+/* The command that byte `at` of the text belongs to, and which byte of that
+ * command's value it is. */
+pai__node pai__commands_at(const pai__commands *c, size_t at, size_t *inside);
 
 /* What templates in a role's commands may name. */
 enum { PAI__ROLE_SCOPES = 4 };

@@ -18,7 +18,7 @@ static int take_text(pai_draft *d, const char *text, size_t len,
 {
   pai__tree *tree;
   int version;
-  int rc = pai__spec_tree(&tree, &version, text, len, &d->options, err);
+  int rc = pai__spec_tree(&tree, &version, NULL, text, len, &d->options, err);
 
   if (rc < 0)
     return rc;
@@ -117,8 +117,8 @@ int pai_draft_set(pai_draft *d, const char *path, const char *value,
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(d != NULL && path != NULL && value != NULL, err);
-  rc =
-    pai__spec_tree(&tree, &version, value, strlen(value), &d->options, &why);
+  rc = pai__spec_tree(&tree, &version, NULL, value, strlen(value), &d->options,
+                      &why);
   if (rc < 0) {
     rc = pai__fail(err, rc, "the value for '%s' cannot be read: %s", path,
                    pai_error_message(why));

@@ -6,15 +6,19 @@
  */
 #include "base/utf8.h"
 #include "spec/check.h"
+#include "spec/mend.h"
+
+#include <stdio.h>
 
 static void find_twice(pai__findings *f, int severity, pai__node mapping,
                        pai__node first, pai__node again)
 {
   const pai__tree_node *n = &f->tree->nodes[again];
-  char piece[PAI__EXCERPT];
+  char piece[PAI__EXCERPT], title[64];
   const char *name;
   pai__pos at;
   size_t len;
+  bool same;
 
   if (pai__findings_full(f, severity))
     return;
@@ -31,6 +35,13 @@ static void find_twice(pai__findings *f, int severity, pai__node mapping,
   pai__find_help(f, severity == PAI_SEVERITY_ERROR
                       ? "remove one of the two"
                       : "the last one counts: remove the others");
+  same = severity != PAI_SEVERITY_ERROR ||
+         pai__tree_same(f->tree, pai__tree_value(f->tree, first), f->tree,
+                        pai__tree_value(f->tree, again));
+  (void)snprintf(title, sizeof(title), "remove the one at line %u", at.line);
+  pai__mend_remove(f, same, mapping, first, title);
+  if (!same)
+    pai__mend_remove(f, false, mapping, again, "remove this one");
 }
 
 void pai__check_duplicates(pai__findings *f, int severity)

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "spec/check.h"
 #include "spec/index.h"
+#include "spec/mend.h"
 
 /* A text that counts: the empty one is none to HiveD. */
 static const char *text_of(const pai__tree *t, pai__node role,
@@ -132,6 +133,7 @@ static void lint_instances(pai__findings *f)
       pai__find(f, PAI_SEVERITY_WARNING, "hived-instances", key,
                 "HiveD has no default for instances");
       pai__find_help(f, "write instances: 1");
+      pai__mend_add(f, pai__tree_value(t, key), "instances", "1", false);
     }
 }
 

@@ -1,12 +1,14 @@
 /*
  * lint.c - what is legal and surely not meant: the traps of job-spec 7
  *
- * Only for valid files.  What templates name is looked at in lint_names.c.
+ * The file may break its tables: what is not as it should be is passed over.
+ * What templates name is looked at in lint_names.c.
  */
 #include "spec/lint.h"
 
 #include "base/utf8.h"
 #include "spec/check.h"
+#include "spec/mend.h"
 
 /* --- task roles ------------------------------------------------------------ */
 
@@ -43,13 +45,22 @@ static void lint_name(pai__findings *f, pai__node key, pai__map *seen)
   } else if (n > 0 && pai__map_set(seen, lost, n, (void *)(uintptr_t)s) < 0) {
     f->failed = true;
   }
-  if (n == len && len <= 63 && memcmp(s, lost, n) == 0)
+  if ((n == len && len <= 63 && memcmp(s, lost, n) == 0) ||
+      !pai__form_fits(PAI__FORM_IDENT, s, len)) /* which is told already */
     return;
   pai__find(f, PAI_SEVERITY_WARNING, "role-name", key,
             "OpenPAI's runtime cannot start a task role '%s'",
             pai__excerpt(one, s, len));
-  if (n > 0)
-    pai__find_help(f, "call it '%s'", lost);
+  if (n == 0)
+    return;
+  pai__find_help(f, "call it '%s'", lost);
+  pai__mend_key(f, key, lost);
+}
+
+static void never(pai__findings *f, pai__node n)
+{
+  pai__find_help(f, "-1 says never");
+  pai__fix_plain(f, false, n, "-1");
 }
 
 static void lint_minimum(pai__findings *f, pai__node completion,
@@ -64,12 +75,12 @@ static void lint_minimum(pai__findings *f, pai__node completion,
     pai__find(f, PAI_SEVERITY_WARNING, "out-of-reach", n,
               "%s is %lld, and the role has %lld instances", field,
               (long long)value, (long long)instances);
-    pai__find_help(f, "-1 says never");
+    never(f, n);
   } else if (value < -1) {
     pai__find(f, PAI_SEVERITY_WARNING, "out-of-range", n,
               "%s is %lld, with which no task starts", field,
               (long long)value);
-    pai__find_help(f, "-1 says never");
+    never(f, n);
   }
 }
 
@@ -78,14 +89,20 @@ static void lint_size(pai__findings *f, pai__node sizes, const char *field,
                       bool needed)
 {
   pai__node n = pai__tree_get(f->tree, sizes, field);
-  int64_t value;
-
   char text[PAI__VALUE_TEXT];
+  int64_t value;
+  double big;
 
   if (n == PAI__NO_NODE)
     return;
-  if (!pai__whole(f->tree, n, false, &value)) /* past 64 bits */
-    value = pai__tree_float(f->tree, n) < 0 ? INT64_MIN : INT64_MAX;
+  if (!pai__whole(f->tree, n, false, &value)) {
+    if (pai__tree_type(f->tree, n) != PAI__FLOAT)
+      return;
+    big = pai__tree_float(f->tree, n);
+    if (!(big < -9e15 || big > 9e15)) /* no whole number at all */
+      return;
+    value = big < 0 ? INT64_MIN : INT64_MAX;
+  }
   if (value < 0) {
     pai__find(f, PAI_SEVERITY_WARNING, "negative", n,
               "%s is %s, with which no task starts", field,
@@ -98,6 +115,7 @@ static void lint_size(pai__findings *f, pai__node sizes, const char *field,
     pai__find(f, PAI_SEVERITY_WARNING, "zero", n,
               "%s is 0, and no task runs without", field);
     pai__find_help(f, "give 1 or more");
+    pai__fix_plain(f, false, n, "1");
   }
 }
 
@@ -139,6 +157,7 @@ static void lint_ports(pai__findings *f, pai__node ports)
     pai__find_help(f, value >= 1
                         ? "it is how many ports, not which: mostly 1"
                         : "it is how many ports, not which: give 1 or more");
+    pai__fix_plain(f, false, n, "1");
   }
 }
 
@@ -165,6 +184,8 @@ static void lint_role(pai__findings *f, pai__node role, bool gang)
                       "jobRetryCount");
   }
   role = pai__tree_get(t, role, "resourcePerInstance");
+  if (role == PAI__NO_NODE)
+    return;
   for (size_t i = 0; i < PAI__LEN(sizes); i++)
     lint_size(f, role, sizes[i], i < 2); /* no GPU is no mistake */
   n = pai__tree_get(t, role, "ports");
@@ -198,22 +219,24 @@ static void lint_prerequisites(pai__findings *f, const pai__index *index)
   pai__node list = pai__tree_get(t, 0, "prerequisites"), item;
   pai__tree_walk walk;
 
-  if (list == PAI__NO_NODE)
+  if (!pai__tree_is(t, list, PAI__SEQUENCE))
     return;
   walk = pai__tree_iter(t, list);
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
     pai__node auth = pai__tree_get(t, item, "auth");
     pai__node name = pai__tree_get(t, item, "name");
     size_t len;
-    const char *s = pai__tree_str(t, name, &len);
+    const char *s = pai__text_at(t, name, &len);
     char value[PAI__VALUE_TEXT];
 
-    if (auth != PAI__NO_NODE)
+    if (pai__tree_is(t, auth, PAI__MAPPING))
       lint_auth(f, auth);
-    for (size_t i = 0; i < PAI__LEN(types); i++) {
+    for (size_t i = 0; s != NULL && i < PAI__LEN(types); i++) {
       pai__node other = pai__index_find(index, types[i], s, len);
       if (other == PAI__NO_NODE || other >= item)
         continue;
+      if (strcmp(pai__tree_look_text(t, item, "type", ""), types[i]) == 0)
+        break; /* a duplicate, which is told already */
       pai__find(f, PAI_SEVERITY_WARNING, "shared-name", name,
                 "a %s is called %s, too, which OpenPAI's image checker "
                 "does not survive",
@@ -231,7 +254,7 @@ static void lint_deployment(pai__findings *f, const pai__index *index,
   pai__tree_walk walk;
   pai__node key;
 
-  if (index->deployment == PAI__NO_NODE)
+  if (!pai__tree_is(t, index->deployment, PAI__MAPPING))
     return;
   walk = pai__tree_iter(t, index->deployment);
   while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
@@ -292,18 +315,21 @@ void pai__lint(pai__findings *f, const pai__index *index)
 {
   const pai__tree *t = f->tree;
   pai__node roles = pai__tree_get(t, 0, "taskRoles"), key;
-  pai__tree_walk walk = pai__tree_iter(t, roles);
   bool gang = lint_extras(f);
+  pai__tree_walk walk;
   pai__map seen;
 
   pai__map_init(&seen, f->arena->alloc);
-  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    lint_name(f, key, &seen);
-    lint_role(f, pai__tree_value(t, key), gang);
+  if (pai__tree_is(t, roles, PAI__MAPPING)) {
+    walk = pai__tree_iter(t, roles);
+    while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+      lint_name(f, key, &seen);
+      lint_role(f, pai__tree_value(t, key), gang);
+    }
+    lint_deployment(f, index, roles);
   }
   pai__map_dispose(&seen);
   lint_prerequisites(f, index);
-  lint_deployment(f, index, roles);
   pai__lint_fields(f);
   pai__lint_names(f, index);
 }

@@ -4,6 +4,7 @@
  */
 #include "spec/lint.h"
 
+#include "base/fixes.h"
 #include "base/utf8.h"
 #include "spec/check.h"
 
@@ -19,6 +20,23 @@ static bool is_one_of(const char *const *names, const char *s)
     if (strcmp(*names, s) == 0)
       return true;
   return false;
+}
+
+/* Unless the mapping has that one already, or gets it. */
+static void rename_key(pai__findings *f, pai__node mapping, pai__node key,
+                       const char *name)
+{
+  size_t len = strlen(name);
+  const char *pointer, *slash;
+
+  if (f->failed || f->left_out > 0 ||
+      pai__tree_find(f->tree, mapping, name, len) != PAI__NO_NODE)
+    return;
+  pointer = f->list[f->len - 1].pointer;
+  slash = strrchr(pointer, '/');
+  if (slash != NULL &&
+      !pai__fix_offered(f, pointer, (size_t)(slash - pointer), name, len))
+    pai__fix_word(f, true, key, name, len);
 }
 
 /* A key that is not read, and nearly one that is; for a slip of more than its
@@ -38,9 +56,11 @@ static void lint_key(pai__findings *f, pai__node mapping, pai__node key,
         (!pai__word_within(&word, &name, 0) &&
          pai__tree_find(f->tree, mapping, name.s, name.len) != PAI__NO_NODE))
       continue;
+    s = pai__key_shown(f, key, &len);
     pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key, "%s has no effect",
               pai__excerpt(piece, s, len));
     pai__find_help(f, "did you mean '%s'?", names[i]);
+    rename_key(f, mapping, key, names[i]);
     return;
   }
 }
@@ -87,7 +107,8 @@ static void lint_prerequisite(pai__findings *f, pai__node item)
   pai__tree_walk walk;
   pai__node one;
 
-  lint_keys(f, item, names);
+  if (strcmp(pai__tree_look_text(t, item, "type", ""), "dockerimage") != 0)
+    lint_keys(f, item, names); /* an image has no others */
   if (uri == PAI__NO_NODE || pai__tree_get(t, item, "plugin") != PAI__NO_NODE)
     return;
   if (pai__tree_type(t, uri) != PAI__SEQUENCE) {
@@ -135,13 +156,16 @@ static void lint_all_keys(pai__findings *f, pai__node mapping,
       n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
                             i > 0 ? ", " : "", names[i]);
     }
+    s = pai__key_shown(f, key, &len);
     pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key,
               "%s has no effect: %s has no such key",
               pai__excerpt(piece, s, len), what);
-    if (names[i] != NULL)
-      pai__find_help(f, "did you mean '%s'?", names[i]);
-    else
+    if (names[i] == NULL) {
       pai__find_help(f, "it takes: %s", all);
+      continue;
+    }
+    pai__find_help(f, "did you mean '%s'?", names[i]);
+    rename_key(f, mapping, key, names[i]);
   }
 }
 
@@ -197,6 +221,7 @@ static void lint_plugin(pai__findings *f, pai__node item)
       pai__find(f, PAI_SEVERITY_WARNING, "unknown-plugin", n,
                 "OpenPAI brings no plugin %s", pai__value_text(value, f, n));
       pai__find_help(f, "did you mean '%s'?", plugins[i].name);
+      pai__fix_word(f, true, n, name.s, name.len);
       return;
     }
   }
@@ -267,16 +292,20 @@ void pai__lint_fields(pai__findings *f)
   static const char *const defaults[] = { "deployment", "virtualCluster",
                                           NULL };
   const pai__tree *t = f->tree;
-  pai__node list = pai__tree_get(t, 0, "prerequisites"), n;
-  pai__tree_walk walk = pai__tree_iter(t, pai__tree_get(t, 0, "taskRoles"));
+  pai__node roles = pai__tree_get(t, 0, "taskRoles"), n;
+  pai__node list = pai__tree_get(t, 0, "prerequisites");
+  pai__tree_walk walk;
 
-  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
-    lint_keys(f,
-              pai__tree_get(t, pai__tree_value(t, n), "extraContainerOptions"),
-              container);
+  if (pai__tree_is(t, roles, PAI__MAPPING)) {
+    walk = pai__tree_iter(t, roles);
+    while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
+      lint_keys(
+        f, pai__tree_get(t, pai__tree_value(t, n), "extraContainerOptions"),
+        container);
+  }
   lint_keys(f, pai__tree_get(t, 0, "defaults"), defaults);
   lint_extras(f, pai__tree_get(t, 0, "extras"));
-  if (list == PAI__NO_NODE)
+  if (!pai__tree_is(t, list, PAI__SEQUENCE))
     return;
   walk = pai__tree_iter(t, list);
   while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)

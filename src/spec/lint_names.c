@@ -3,7 +3,9 @@
  * that no template names
  */
 #include "spec/commands.h"
+#include "spec/inside.h"
 #include "spec/lint.h"
+#include "spec/mend.h"
 
 #include "base/utf8.h"
 
@@ -16,9 +18,14 @@ typedef struct names {
   bool named[2]; /* the role names something else, a secret */
   pai__buf out;  /* of no interest */
   pai__node at;  /* where the text stands, or PAI__NO_NODE: in commands */
-  bool find;     /* what is unresolved, rather than what is used */
-  bool secrets;  /* look at names that begin with $secrets, or all others */
+  pai__node role;
+  bool find;        /* what is unresolved, rather than what is used */
+  bool secrets;     /* look at names that begin with $secrets, or all others */
+  bool misspelt[2]; /* the sections of parameters and secrets */
 } names;
+
+/* What a role names, and its templates then know. */
+static const char *const roots[] = { "$script", "$output", "$data" };
 
 static bool begins(const char *s, size_t len, const char *with)
 {
@@ -27,19 +34,84 @@ static bool begins(const char *s, size_t len, const char *with)
   return len >= n && memcmp(s, with, n) == 0 && (len == n || s[n] == '.');
 }
 
+/* Whether a field of the root is missing and another may be meant for it: that
+ * is told already, and all names of it are there. */
+static bool is_misspelt(const pai__tree *t, const char *field)
+{
+  pai__word word = pai__word_of(field, strlen(field));
+  pai__tree_walk walk = pai__tree_iter(t, 0);
+  pai__node key;
+
+  if (pai__tree_get(t, 0, field) != PAI__NO_NODE)
+    return false;
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    size_t len;
+    const char *s = pai__tree_str(t, key, &len);
+    pai__word its = pai__word_of(s, len);
+
+    if (pai__word_like(&its, &word))
+      return true;
+  }
+  return false;
+}
+
+/* Whether what a name begins with is missing for a reason that is told
+ * already. */
+static bool is_told(const names *n, const char *name, size_t len)
+{
+  const pai__tree *t = n->index->tree;
+  pai__node field;
+  size_t n_its;
+  const char *its;
+
+  if (n->f->errors == 0)
+    return false;
+  if (begins(name, len, "$parameters") || begins(name, len, "$secrets"))
+    return n->misspelt[begins(name, len, "$secrets")];
+  for (size_t i = 0; n->at == PAI__NO_NODE && i < PAI__LEN(roots); i++) {
+    if (!begins(name, len, roots[i]))
+      continue;
+    field = pai__tree_get(t, n->role, roots[i] + 1);
+    its = pai__text_at(t, field, &n_its);
+    return field != PAI__NO_NODE &&
+           (its == NULL || pai__index_find(n->index, roots[i] + 1, its,
+                                           n_its) == PAI__NO_NODE);
+  }
+  return false;
+}
+
+/* `at` is a byte of the text that was looked at. */
+static void find_name(names *n, const char *code, const char *name, size_t len,
+                      size_t at)
+{
+  char piece[PAI__EXCERPT];
+  pai__node node = n->at;
+  uint32_t start, end;
+  size_t inside = at;
+
+  if (pai__findings_full(n->f, PAI_SEVERITY_WARNING))
+    return;
+  if (node == PAI__NO_NODE)
+    node = pai__commands_at(&n->commands, at, &inside);
+  if (!pai__inside_tag(n->f->tree, node, inside, &start, &end)) {
+    start = n->f->tree->nodes[node].start;
+    end = n->f->tree->nodes[node].end;
+  }
+  pai__find_part(n->f, PAI_SEVERITY_WARNING, code, node, start, end,
+                 "nothing stands for <%% %s %%>",
+                 pai__excerpt(piece, name, len));
+}
+
 static void find_unresolved(names *n, const char *name, size_t len, size_t at)
 {
-  static const char *const roots[] = { "$script", "$output", "$data" };
-  pai__node node =
-    n->at != PAI__NO_NODE ? n->at : pai__commands_at(&n->commands, at);
   bool secret = begins(name, len, "$secrets");
-  char piece[PAI__EXCERPT];
 
-  if (secret != n->secrets)
+  if (secret != n->secrets || is_told(n, name, len))
     return;
-  pai__find(n->f, PAI_SEVERITY_WARNING,
-            secret ? "unknown-secret" : "unresolved", node,
-            "nothing stands for <%% %s %%>", pai__excerpt(piece, name, len));
+  find_name(n, secret ? "unknown-secret" : "unresolved", name, len, at);
+  if ((secret || n->at == PAI__NO_NODE) &&
+      pai__lint_suggest(n->f, secret ? "secrets" : "parameters", name, len))
+    return;
   if (secret) {
     pai__find_help(n->f, "declare it under secrets");
     return;
@@ -137,9 +209,11 @@ static void look_at_role(names *n, pai__node key)
   pai__template_scope secrets = pai__secrets_scope(n->index->tree);
   const char *s;
   size_t len;
+  int rc;
 
-  if (pai__commands_join(&n->commands, n->index, key) < 0) {
-    n->f->failed = true;
+  rc = pai__commands_join(&n->commands, n->index, key);
+  if (rc < 0) { /* a limit is told already */
+    n->f->failed |= rc == PAI_ENOMEM;
     return;
   }
   s = pai__buf_text(&n->commands.text);
@@ -147,11 +221,12 @@ static void look_at_role(names *n, pai__node key)
   if (memchr(s, '<', len) == NULL)
     return;
   n->at = PAI__NO_NODE;
+  n->role = pai__tree_value(n->index->tree, key);
   n->find = n->named[0] = n->named[1] = false;
   look(n, s, len, NULL, 0);
   n->find = true;
   n->secrets = false;
-  pai__role_scopes(scopes, n->index, pai__tree_value(n->index->tree, key));
+  pai__role_scopes(scopes, n->index, n->role);
   if (n->named[0]) {
     look(n, s, len, scopes, PAI__ROLE_SCOPES);
     if (pai__buf_ok(&n->out) && strstr(pai__buf_text(&n->out), object) != NULL)
@@ -211,7 +286,8 @@ static void find_unused(names *n)
   pai__place all = { &root, parameters, 0 }, here = { &all, PAI__NO_NODE, 0 };
   pai__tree_walk walk;
 
-  if (parameters == PAI__NO_NODE || n->all_used)
+  if (parameters == PAI__NO_NODE || n->all_used ||
+      pai__tree_type(t, pai__tree_value(t, parameters)) != PAI__MAPPING)
     return;
   n->f->place = &here;
   walk = pai__tree_iter(t, pai__tree_value(t, parameters));
@@ -227,34 +303,53 @@ static void find_unused(names *n)
               "nothing uses parameter '%s'", piece);
     pai__find_help(
       n->f, "write <%% $parameters.%s %%> in a command, or drop it", piece);
+    if (!t->repeats)
+      pai__mend_remove(n->f, false, pai__tree_value(t, parameters), here.key,
+                       "drop it");
   }
   n->f->place = NULL;
+}
+
+static void look_at_prerequisites(names *n, pai__node list)
+{
+  const pai__tree *t = n->index->tree;
+  pai__tree_walk walk;
+  pai__node item, auth;
+
+  if (!pai__tree_is(t, list, PAI__SEQUENCE))
+    return;
+  walk = pai__tree_iter(t, list);
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    auth = pai__tree_get(t, item, "auth");
+    if (pai__tree_is(t, auth, PAI__MAPPING))
+      look_at_auth(n, auth);
+    look_below(n, item);
+  }
 }
 
 void pai__lint_names(pai__findings *f, const pai__index *index)
 {
   const pai__tree *t = f->tree;
-  pai__tree_walk walk = pai__tree_iter(t, pai__tree_get(t, 0, "taskRoles"));
-  pai__node extras = pai__tree_get(t, 0, "extras"), n;
-  pai__node list = pai__tree_get(t, 0, "prerequisites");
+  pai__node roles = pai__tree_get(t, 0, "taskRoles"), n;
+  pai__node extras = pai__tree_get(t, 0, "extras");
   names all = { .f = f, .index = index };
+  pai__tree_walk walk;
 
+  all.misspelt[0] = f->errors > 0 && is_misspelt(t, "parameters");
+  all.misspelt[1] = f->errors > 0 && is_misspelt(t, "secrets");
   pai__commands_init(&all.commands, f->arena->alloc);
   pai__buf_init(&all.out, f->arena->alloc);
   pai__map_init(&all.used, f->arena->alloc);
-  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
-    look_at_role(&all, n);
-  if (list != PAI__NO_NODE) {
-    walk = pai__tree_iter(t, list);
-    while ((n = pai__tree_next(&walk)) != PAI__NO_NODE) {
-      pai__node auth = pai__tree_get(t, n, "auth");
-      if (auth != PAI__NO_NODE)
-        look_at_auth(&all, auth);
-      look_below(&all, n);
-    }
+  if (pai__tree_is(t, roles, PAI__MAPPING)) {
+    walk = pai__tree_iter(t, roles);
+    while (!f->failed && (n = pai__tree_next(&walk)) != PAI__NO_NODE)
+      look_at_role(&all, n);
   }
+  look_at_prerequisites(&all, pai__tree_get(t, 0, "prerequisites"));
   if (extras != PAI__NO_NODE)
     look_below(&all, extras);
+  if (f->errors > 0) /* what is meant for a command may stand anywhere */
+    look_below(&all, 0);
   find_unused(&all);
   pai__map_dispose(&all.used);
   pai__buf_dispose(&all.out);

@@ -1,4 +1,5 @@
 /* parse.c - a text in; a report, a spec, or the first error out */
+#include "base/fixes.h"
 #include "spec/check.h"
 #include "spec/convert.h"
 #include "spec/index.h"
@@ -8,6 +9,7 @@
 #include "spec/syntax.h"
 #include "yaml/yaml.h"
 
+/* With hints all is told at once; else the first error is enough. */
 static void find_v2(pai__findings *f, const pai_spec_options *o, bool hints)
 {
   pai__index index = { .tree = NULL };
@@ -16,9 +18,9 @@ static void find_v2(pai__findings *f, const pai_spec_options *o, bool hints)
   if (o->hived)
     pai__check_hived(f);
   pai__check_limits(f, 2, o);
-  if (f->errors == 0 && !f->failed)
+  if ((hints || f->errors == 0) && !f->failed)
     pai__check_templates(f, &index);
-  if (hints && f->errors == 0 && !f->failed)
+  if (hints && !f->failed)
     pai__lint(f, &index);
   pai__index_dispose(&index);
 }
@@ -111,10 +113,12 @@ static void blame_tabs(pai__findings *f, const char *text, size_t len)
 {
   for (size_t i = 0; i < f->len; i++)
     if (strcmp(f->list[i].code, "unknown-key") == 0 &&
-        pai__syntax_is_tabbed(text, len, f->list[i].start))
+        pai__syntax_is_tabbed(text, len, f->list[i].start)) {
       f->list[i].help =
         "a tab indents this line, and YAML counts only spaces: "
         "indent with spaces only";
+      f->list[i].fixes = NULL; /* it may be no slip at all */
+    }
 }
 
 /* Fills the report of a tree, and makes it v2. */
@@ -141,48 +145,39 @@ static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o,
   return rc;
 }
 
-/* A text that cannot be read: if that is only since keys are there twice, they
- * are told of with all else.  PAI_EINVAL: it is not. */
-static int read_again(pai__tree **tree, int *version, const char *text,
-                      size_t len, const pai_spec_options *o)
+/* Fills the report of a text that is no document, and failed with `code`. */
+static int tell_failure(pai_report *r, int code, const pai_error *why,
+                        const pai__mended *mended, const char *text,
+                        size_t len)
 {
-  pai__yaml_options options = { .mode = PAI__YAML_JS,
-                                .duplicates = PAI__LAST_DUPLICATE,
-                                .max_depth = o->max_depth,
-                                .max_bytes = o->max_bytes,
-                                .alias_factor = o->max_aliases,
-                                .alloc = o->alloc };
-  int rc = pai__yaml_parse(tree, text, len, &options, NULL);
+  bool show =
+    code == PAI_EINVAL && pai__syntax_may_show(text, len, pai_error_line(why));
+  int rc = pai__report_fail(r, code == PAI_ELIMIT ? "limit" : "syntax", why);
 
-  if (rc < 0)
-    return rc == PAI_ENOMEM ? rc : PAI_EINVAL;
-  if (!(*tree)->repeats || pai__tree_type(*tree, 0) != PAI__MAPPING) {
-    pai__tree_free(*tree);
-    *tree = NULL;
-    return PAI_EINVAL;
-  }
-  if (o->version == 0)
-    *version = pai__spec_version(*tree);
-  return PAI_OK;
+  if (rc == PAI_OK && show)
+    rc = pai__report_show(r, text, len);
+  if (rc == PAI_OK && code == PAI_EINVAL && mended->title != NULL)
+    rc = pai__report_mend(r, mended->title, mended->sure, text, len,
+                          &mended->text);
+  return rc;
 }
 
 static int check(pai_report *r, pai_spec **spec, const char *text, size_t len,
                  const pai_spec_options *o, bool hints, pai_error **err)
 {
+  pai__mended mended = { .title = NULL };
   pai__tree *tree;
   pai_error *why = NULL;
-  int rc = pai__spec_tree(&tree, &r->version, text, len, o, &why);
+  int rc = pai__spec_tree(&tree, &r->version, &mended, text, len, o, &why);
 
   if (rc == PAI_EINVAL)
-    rc = read_again(&tree, &r->version, text, len, o);
-  if (rc < 0 && rc != PAI_ENOMEM) {
-    bool show =
-      rc == PAI_EINVAL && pai__syntax_may_show(text, len, pai_error_line(why));
-    rc = pai__report_fail(r, rc == PAI_ELIMIT ? "limit" : "syntax", why);
-    if (rc == PAI_OK && show)
-      rc = pai__report_show(r, text, len);
-  } else if (rc == PAI_OK)
+    rc = pai__spec_tree_again(&tree, &r->version, text, len, o);
+  if (rc < 0 && rc != PAI_ENOMEM)
+    rc = tell_failure(r, rc, why, &mended, text, len);
+  else if (rc == PAI_OK)
     rc = look(r, &tree, o, hints, text, len);
+  if (mended.title != NULL)
+    pai__buf_dispose(&mended.text);
   pai_error_free(why);
   if (rc == PAI_OK && spec != NULL && r->errors == 0) {
     rc = pai__spec_make(spec, tree, r->version == 1, o->alloc);

@@ -227,16 +227,20 @@ static bool is_open_quote(suspect *s, pai__pos *at)
 
 static const struct {
   bool (*is_it)(suspect *s, pai__pos *at);
-  const char *what, *help;
+  const char *what, *help, *title;
+  bool sure;
 } suspects[] = {
-  { is_tab, "a tab indents this line", "indent with spaces only" },
+  { is_tab, "a tab indents this line", "indent with spaces only",
+    "indent with spaces", true },
   { is_no_break_space, "a no-break space (U+00A0) is no space to YAML",
-    "put a space in its place" },
-  { is_open_quote, "this quote has no end", "put one where the text ends" },
+    "put a space in its place", "put a space in its place", true },
+  { is_open_quote, "this quote has no end", "put one where the text ends",
+    "put a quote at the end of the line", false },
 };
 
-int pai__syntax_cause(pai_error **err, const char *text, size_t len,
-                      const pai_spec_options *o, pai__reread reread)
+int pai__syntax_cause(pai_error **err, pai__mended *mended, const char *text,
+                      size_t len, const pai_spec_options *o,
+                      pai__reread reread)
 {
   suspect s = { .text = text, .end = text + len, .o = o, .reread = reread };
   pai__pos at = { 0, 0 };
@@ -248,7 +252,10 @@ int pai__syntax_cause(pai_error **err, const char *text, size_t len,
   pai__buf_init(&s.changed, o->alloc);
   while (i < PAI__LEN(suspects) && !s.failed && !suspects[i].is_it(&s, &at))
     i++;
-  pai__buf_dispose(&s.changed);
+  if (mended != NULL && i < PAI__LEN(suspects) && !s.failed)
+    *mended = (pai__mended){ suspects[i].title, suspects[i].sure, s.changed };
+  else
+    pai__buf_dispose(&s.changed);
   if (i == PAI__LEN(suspects) && !s.failed)
     return PAI_EINVAL;
   pai_error_free(*err);

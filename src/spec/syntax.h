@@ -10,9 +10,11 @@ typedef int (*pai__reread)(pai__tree **out, const char *text, size_t len,
 
 /* Makes another error of *err, at another place, where it is certain that a
  * tab, a no-break space or a quote without end is the cause: a text without
- * that can be read further.  PAI_EINVAL, or PAI_ENOMEM without *err. */
-int pai__syntax_cause(pai_error **err, const char *text, size_t len,
-                      const pai_spec_options *o, pai__reread reread);
+ * that can be read further.  PAI_EINVAL, or PAI_ENOMEM without *err.  *mended
+ * then says how; its text is to be disposed of in any case. */
+int pai__syntax_cause(pai_error **err, pai__mended *mended, const char *text,
+                      size_t len, const pai_spec_options *o,
+                      pai__reread reread);
 
 /* Whether tabs indent the line of a byte, outside of brackets.  js-yaml counts
  * only spaces: such a line belongs to something else than it seems to. */

@@ -1,9 +1,12 @@
 /*
  * templates.c - templates that cannot be read, in the commands that run and in
  * the accounts of registries
+ *
+ * The file may break its tables: what is not as it should be is passed over.
  */
 #include "spec/check.h"
 #include "spec/commands.h"
+#include "spec/inside.h"
 
 typedef struct checker {
   pai__findings *f;
@@ -13,10 +16,19 @@ typedef struct checker {
   size_t left;              /* of PAI__MOST_COMMANDS */
 } checker;
 
-static void find_fault(checker *c, pai__node at, const char *what)
+/* At byte `inside` of the value of a node. */
+static void find_fault(checker *c, pai__node at, size_t inside,
+                       const char *what)
 {
-  pai__find(c->f, PAI_SEVERITY_ERROR, "bad-template", at,
-            "this is no template: %s", what);
+  const pai__tree_node *n = &c->f->tree->nodes[at];
+  uint32_t start = n->start, end = n->end;
+
+  if (!pai__inside_tag(c->f->tree, at, inside, &start, &end)) {
+    start = n->start;
+    end = n->end;
+  }
+  pai__find_part(c->f, PAI_SEVERITY_ERROR, "bad-template", at, start, end,
+                 "this is no template: %s", what);
   pai__find_help(c->f, "end each <%% with %%>, each section with its end");
 }
 
@@ -75,11 +87,14 @@ static int check_commands(checker *c, pai__node key,
 static bool check_role(checker *c, pai__node key)
 {
   pai__template_fault fault;
+  pai__node at;
+  size_t inside;
 
   switch (check_commands(c, key, &fault)) {
   case PAI_OK: return true;
   case PAI_EINVAL:
-    find_fault(c, pai__commands_at(&c->commands, fault.at), fault.what);
+    at = pai__commands_at(&c->commands, fault.at, &inside);
+    find_fault(c, at, inside, fault.what);
     return true;
   case PAI_ELIMIT:
     pai__find(c->f, PAI_SEVERITY_ERROR, "limit", key,
@@ -103,25 +118,29 @@ static void check_auth(checker *c, pai__node auth)
 
     if (s != NULL &&
         render(c, &c->script, s, len, NULL, 0, &fault) == PAI_EINVAL)
-      find_fault(c, pai__tree_value(t, key), fault.what);
+      find_fault(c, pai__tree_value(t, key), fault.at, fault.what);
   }
 }
 
 static void check_all(checker *c)
 {
   const pai__tree *t = c->f->tree;
-  pai__tree_walk walk = pai__tree_iter(t, pai__tree_get(t, 0, "taskRoles"));
-  pai__node n, list = pai__tree_get(t, 0, "prerequisites");
+  pai__node roles = pai__tree_get(t, 0, "taskRoles"), n;
+  pai__node list = pai__tree_get(t, 0, "prerequisites");
+  pai__tree_walk walk;
 
-  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
-    if (!check_role(c, n))
-      return;
-  if (list == PAI__NO_NODE)
+  if (pai__tree_is(t, roles, PAI__MAPPING)) {
+    walk = pai__tree_iter(t, roles);
+    while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
+      if (!check_role(c, n))
+        return;
+  }
+  if (!pai__tree_is(t, list, PAI__SEQUENCE))
     return;
   walk = pai__tree_iter(t, list);
   while ((n = pai__tree_next(&walk)) != PAI__NO_NODE) {
     pai__node auth = pai__tree_get(t, n, "auth");
-    if (auth != PAI__NO_NODE)
+    if (pai__tree_is(t, auth, PAI__MAPPING))
       check_auth(c, auth);
   }
 }

@@ -67,11 +67,6 @@ static int version_of(const pai__tree *t)
            : 2;
 }
 
-int pai__spec_version(const pai__tree *tree)
-{
-  return version_of(tree);
-}
-
 bool pai__spec_braced(const char *text, size_t len)
 {
   for (size_t i = 0; i < len; i++)
@@ -184,8 +179,9 @@ static int parse_braces(pai__tree **out, const char *text, size_t len,
   return rc;
 }
 
-int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
-                   const pai_spec_options *o, pai_error **err)
+int pai__spec_tree(pai__tree **out, int *version, pai__mended *mended,
+                   const char *text, size_t len, const pai_spec_options *o,
+                   pai_error **err)
 {
   pai_error *why = NULL;
   int rc = PAI_EINVAL;
@@ -200,7 +196,7 @@ int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
     if (rc < 0 && rc != PAI_ENOMEM && why == NULL) {
       rc = parse_yaml(out, text, len, o, err);
       if (rc == PAI_EINVAL && !pai__spec_braced(text, len))
-        rc = pai__syntax_cause(err, text, len, o, parse_yaml);
+        rc = pai__syntax_cause(err, mended, text, len, o, parse_yaml);
     }
     if (why != NULL && err != NULL)
       *err = why;
@@ -212,4 +208,27 @@ int pai__spec_tree(pai__tree **out, int *version, const char *text, size_t len,
   if (rc == PAI_OK && o->version == 0)
     *version = version_of(*out);
   return rc;
+}
+
+int pai__spec_tree_again(pai__tree **tree, int *version, const char *text,
+                         size_t len, const pai_spec_options *o)
+{
+  pai__yaml_options options = { .mode = PAI__YAML_JS,
+                                .duplicates = PAI__LAST_DUPLICATE,
+                                .max_depth = o->max_depth,
+                                .max_bytes = o->max_bytes,
+                                .alias_factor = o->max_aliases,
+                                .alloc = o->alloc };
+  int rc = pai__yaml_parse(tree, text, len, &options, NULL);
+
+  if (rc < 0)
+    return rc == PAI_ENOMEM ? rc : PAI_EINVAL;
+  if (!(*tree)->repeats || pai__tree_type(*tree, 0) != PAI__MAPPING) {
+    pai__tree_free(*tree);
+    *tree = NULL;
+    return PAI_EINVAL;
+  }
+  if (o->version == 0)
+    *version = version_of(*tree);
+  return PAI_OK;
 }

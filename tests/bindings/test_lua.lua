@@ -137,6 +137,34 @@ function tests.check()
   assert(select(3, openpai.job.check_file(root .. "/no")) == "PAI_ENOTFOUND")
 end
 
+function tests.editing()
+  local slips = "typ: job\nprotocolVersion: '2'\nname: 12\n"
+  local report = openpai.job.check(slips)
+  local fix
+  for _, found in ipairs(report) do
+    if found.code == "unknown-key" then
+      fix = found.fixes[1]
+    end
+  end
+  assert(fix.title == "write 'type'" and fix.sure == true and #fix.edits == 1)
+  local edit = fix.edits[1]
+  assert(edit.line == 1 and edit.column == 1 and edit.end_line == 1)
+  assert(edit.end_column == 4 and edit.text == "type")
+  assert(#openpai.job.check("name: n")[1].fixes <= 1)
+  assert(openpai.job.fix(slips)
+    == "type: job\nprotocolVersion: '2'\nname: \"12\"\n")
+  assert(openpai.job.fix("a: 1", { hived = true }) ~= nil)
+  assert(select(3, openpai.job.fix("a: 1", { version = 3 })) == "PAI_EINVAL")
+  local place = openpai.job.at("a:\n  b: 1\n  ", 3, 3)
+  assert(place.pointer == "/a" and place.on == "space" and place.may_key)
+  assert(not place.may_value and place.valid and place.key.line == 1)
+  place = openpai.job.range("a:\n  b: 1\n", "/a/b")
+  assert(place.value.line == 2 and place.value.column == 6)
+  assert(select(3, openpai.job.at("a: 1", 9, 1)) == "PAI_ENOTFOUND")
+  assert(select(3, openpai.job.range("a: 1", "/b")) == "PAI_ENOTFOUND")
+  assert(select(3, openpai.job.range("a: [", "/b")) == "PAI_EINVAL")
+end
+
 function tests.writing()
   local v1 = [[{"jobName": "old", "image": "i", "taskRoles": [{"name": "main",
     "taskNumber": 2, "cpuNumber": 1, "memoryMB": 1, "command": "exit 0"}]}]]

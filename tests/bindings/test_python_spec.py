@@ -39,6 +39,68 @@ taskRoles:
 """
 
 
+class Editing(unittest.TestCase):
+    """What an editor asks."""
+    SLIPS = text("true").replace('"type"', '"typ"').replace('"cpu": 1',
+                                                          '"cpu": "1"')
+
+    def test_fixes(self):
+        report = openpai.check("\ufeff# \u00e9\r\n" + SECRET.replace(
+            "type: job", "typ: job").replace("cpu: 1", "cpu: \"1\""))
+        found = {d.code: d.fixes for d in report}
+        rename, = found["unknown-key"]
+        self.assertEqual(rename, openpai.Fix("write 'type'", True, (
+            openpai.TextEdit(4, 1, 4, 4, "type"),)))
+        self.assertEqual(found["wrong-type"][0].edits[0].text, "1")
+        self.assertEqual(found["unresolved"], ())
+        self.assertEqual(pickle.loads(pickle.dumps(report)), report)
+
+    def test_apply(self):
+        before = self.SLIPS
+        for _ in range(9):
+            fixes = [f for d in openpai.check(before) for f in d.fixes]
+            if not fixes:
+                break
+            before = fixes[0].apply(before)
+        self.assertTrue(openpai.check(before), before)
+        odd = "\ufeff# \u00e9\r\ntyp: job # \u00e9\rname: 1\n"
+        for diagnostic in openpai.check(odd):
+            for fix in diagnostic.fixes:
+                self.assertIn(fix.apply(odd), (
+                    odd.replace("typ:", "type:"),
+                    odd.replace("name: 1", 'name: "1"'),
+                    odd.replace("typ:", "protocolVersion: 2\r\ntyp:")))
+
+    def test_fix(self):
+        self.assertTrue(openpai.check(openpai.fix(self.SLIPS)))
+        self.assertEqual(openpai.fix(b"# \xc3\xa9"), "# \u00e9")
+        self.assertEqual(openpai.fix(SECRET), SECRET)
+        with self.assertRaises(openpai.InvalidError):
+            openpai.fix("", version=3)
+
+    def test_places(self):
+        place = openpai.place_at(SECRET, 2, 8)
+        self.assertEqual(place, openpai.TextPlace(
+            "/name", "value", False, True, False, True,
+            openpai.TextRange(2, 1, 2, 5), openpai.TextRange(2, 7, 2, 8)))
+        self.assertEqual(openpai.place_of(SECRET, "/name"),
+                         dataclasses.replace(place, may_value=False))
+        place = openpai.place_at("a:\n  b: 1\n  ", 3, 3)
+        self.assertEqual((place.pointer, place.on, place.may_key),
+                         ("/a", "space", True))
+        place = openpai.place_at(b"a:\n  b: 1\n  inst\n@", 3, 5)
+        self.assertEqual((place.pointer, place.on, place.valid, place.value),
+                         ("/a/inst", "key", False, None))
+        for call in ((openpai.place_at, SECRET, 99, 1),
+                     (openpai.place_of, SECRET, "/none")):
+            with self.assertRaises(openpai.NotFoundError):
+                call[0](*call[1:])
+        with self.assertRaises(openpai.InvalidError):
+            openpai.place_of("a: [", "/a")
+        with self.assertRaises(TypeError):
+            openpai.place_of("a: 1", b"/a")
+
+
 class Checking(unittest.TestCase):
     def test_valid(self):
         report = openpai.check(text("true"))

@@ -374,7 +374,10 @@ class Check(ClusterTest):
                  "pointer": "/nodes/1/sku", "line": 6, "column": 21,
                  "endLine": 6, "endColumn": 24,
                  "message": "there is no SKU 'dgz'",
-                 "help": "did you mean 'dgx'?"}]})
+                 "help": "did you mean 'dgx'?",
+                 "fixes": [{"title": "write 'dgx'", "sure": True, "edits": [
+                     {"line": 6, "column": 21, "endLine": 6, "endColumn": 24,
+                      "text": "dgx"}]}]}]})
         self.assertEqual(good, {"file": "good.yaml", "version": None,
                                 "form": "openpai", "valid": True,
                                 "diagnostics": []})

@@ -1,6 +1,7 @@
 """openpai spec, and spec check: what is told of job files, in which form."""
 
 import json
+import os
 import pathlib
 import re
 import urllib.parse
@@ -222,12 +223,16 @@ class Check(SpecTest):
                  "pointer": "/taskRoles/a/instances", "line": 7, "column": 16,
                  "endLine": 7, "endColumn": 17,
                  "message": "instances cannot be 0",
-                 "help": "give 1 or more"},
+                 "help": "give 1 or more", "fixes": [
+                     {"title": "write 1", "sure": False, "edits": [
+                         {"line": 7, "column": 16, "endLine": 7,
+                          "endColumn": 17, "text": "1"}]}]},
                 {"severity": "error", "code": "unknown-name",
                  "pointer": "/taskRoles/a/dockerImage", "line": 8,
                  "column": 18, "endLine": 8, "endColumn": 22,
                  "message": "there is no dockerimage prerequisite "
-                            "'\u65e5\u672c'", "help": "there are: x"}]})
+                            "'\u65e5\u672c'", "help": "there are: x",
+                 "fixes": []}]})
         self.assertEqual(good, {"file": "good.yaml", "version": 2,
                                 "valid": True, "diagnostics": []})
         self.assertEqual((old["version"], old["valid"]), (1, True))
@@ -236,7 +241,7 @@ class Check(SpecTest):
         said, = none["diagnostics"]
         self.assertEqual(said, dict(
             bad["diagnostics"][0], code="unreadable", pointer="", line=1,
-            column=1, endLine=1, endColumn=1, help=None,
+            column=1, endLine=1, endColumn=1, help=None, fixes=[],
             message="cannot read none: No such file or directory"))
         self.assertEqual((stdin["file"], stdin["version"]), ("-", None))
         self.assertEqual(stdin["diagnostics"][0]["code"], "syntax")
@@ -335,6 +340,108 @@ class Check(SpecTest):
         done = self.spec("check", "--hived", "-", input=text)
         self.assertEqual(done.returncode, 1)
         self.assertIn("jobPriorityClass cannot be 'best'", done.stdout)
+
+
+SLIPS = GOOD.replace("type: job", "typ: job  # it is").replace(
+    "instances: 1", "instances: '1'").replace(
+    "commands: [echo hi]", "commands: echo it's, hi  # one") + (
+        "jobRetryCount: -1\n")
+MENDED = GOOD.replace("type: job", "type: job  # it is").replace(
+    "commands: [echo hi]", "commands: ['echo it''s, hi']  # one") + (
+        "jobRetryCount: -1\n")
+LEFT = """\
+%s:11:16: error: jobRetryCount cannot be -1 [too-small]
+   11 | jobRetryCount: -1
+      |                ^~
+  help: give 0 or more
+"""
+
+
+class Fix(SpecTest):
+    """spec check --fix."""
+
+    def read(self, name):
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def test_what_is_sure_is_written_and_the_rest_is_told(self):
+        self.write("slips.yaml", SLIPS)
+        self.expect(1, LEFT % "slips.yaml", "", "check", "--fix", "slips.yaml")
+        self.assertEqual(self.read("slips.yaml"), MENDED)
+        self.expect(1, LEFT % "slips.yaml", "", "check", "--fix", "slips.yaml")
+        self.assertEqual(self.read("slips.yaml"), MENDED)
+
+    def test_a_person_sees_what_was_changed(self):
+        path = self.write("slips.yaml", SLIPS)
+        out = self.on_terminal("spec", "check", "--fix", path, code=1)
+        self.env["NO_COLOR"] = "1"
+        for line in (":3:1: fixed: write 'type' [unknown-key]",
+                     ":7:16: fixed: write 1 [wrong-type]",
+                     ":10:15: fixed: write it as a list [wrong-type]"):
+            self.assertIn(path + line + "\r\n", out)
+        self.assertNotIn("fixed", self.on_terminal("spec", "check", "--fix",
+                                                   path, code=1))
+
+    def test_a_file_that_is_right_is_not_touched(self):
+        path = pathlib.Path(self.write("good.yaml", GOOD))
+        before = path.stat()
+        self.expect(0, "", "", "check", "--fix", "good.yaml")
+        self.assertEqual((path.stat().st_ino, path.stat().st_mtime_ns),
+                         (before.st_ino, before.st_mtime_ns))
+
+    def test_several_rounds(self):
+        # A tab, then the key that it hid, then its value.
+        self.write("tab.yaml", GOOD.replace(
+            "    instances: 1\n", "\tinstancs: '1'\n"))
+        self.expect(0, "", "", "check", "--fix", "tab.yaml")
+        self.assertEqual(self.read("tab.yaml"), GOOD)
+
+    def test_standard_input(self):
+        self.expect(1, MENDED, LEFT % "<stdin>", "check", "--fix", "-",
+                    input=SLIPS)
+        self.expect(0, GOOD, "", "check", "--fix", "-", input=GOOD)
+        self.expect(1, MENDED, "", "check", "-q", "--fix", "-", input=SLIPS)
+        self.assertIn("standard output", self.usage("check", "--fix", "--json",
+                                                    "-"))
+        self.assertIn("standard output", self.usage("check", "--fix", "-",
+                                                    "good.yaml"))
+        done = self.spec("check", "--fix", "-",
+                         input=GOOD + "#" * (4 << 20))
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+
+    def test_other_forms(self):
+        self.write("slips.yaml", SLIPS)
+        found, = json.loads(self.spec("check", "--fix", "--json",
+                                      "slips.yaml").stdout)
+        self.assertEqual([d["code"] for d in found["diagnostics"]],
+                         ["too-small"])
+        self.assertEqual(self.read("slips.yaml"), MENDED)
+        self.write("slips.yaml", SLIPS)
+        log = json.loads(self.spec("check", "--sarif", "slips.yaml").stdout)
+        fix, = next(result["fixes"] for result in log["runs"][0]["results"]
+                    if result["ruleId"] == "unknown-key")
+        self.assertEqual(fix["description"]["text"], "write 'type'")
+        change, = fix["artifactChanges"]
+        self.assertEqual(change["artifactLocation"]["uri"], "slips.yaml")
+        self.assertEqual(change["replacements"], [
+            {"deletedRegion": {"startLine": 3, "startColumn": 1, "endLine": 3,
+                               "endColumn": 4},
+             "insertedContent": {"text": "type"}}])
+
+    def test_what_cannot_be_written(self):
+        folder = self.folder / "closed"
+        folder.mkdir()
+        (folder / "slips.yaml").write_text(SLIPS, encoding="utf-8")
+        folder.chmod(0o555)
+        if os.access(folder, os.W_OK):
+            name = "/proc/self/mem/none"  # root may write anywhere
+            self.assertEqual(self.spec("check", "--fix", name).returncode, 2)
+            return
+        done = self.spec("check", "--fix", "closed/slips.yaml")
+        folder.chmod(0o755)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cannot write closed/slips.yaml: Permission denied",
+                      done.stderr)
+        self.assertEqual(self.read("closed/slips.yaml"), SLIPS)
 
 
 if __name__ == "__main__":

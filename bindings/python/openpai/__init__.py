@@ -40,7 +40,9 @@ from ._forecast import (
 from ._gpus import Gpu, GpuLink, GpuProcess, Gpus, gpus
 from ._hived import HiveD, HiveDAnswer, HiveDBinding
 from ._job_files import File
-from ._job import Change, Job, Prerequisite, Role, check, schema
+from ._job import (
+    Change, Job, Prerequisite, Role, TextPlace, TextRange, check, fix, place_at,
+    place_of, schema)
 from ._life import (
     Action, Life, LifeRole, LifeStatus, LifeTask, exit_codes, exit_spec)
 from ._handle import CallHandle, Handle
@@ -55,7 +57,7 @@ from ._records import (
     Failure, JobEvent, Jobs, JobStatus, JobSummary, Result, TaskStatus, Why,
     WhyReason)
 from ._replay import Replay, Step
-from ._report import Diagnostic, Picture, Report
+from ._report import Diagnostic, Fix, Picture, Report, TextEdit
 from ._sampler import (
     CpuSample, DiskSample, FileSystemSample, GpuSample, GroupSample,
     MemorySample, NetworkSample, Sample, Sampler)
@@ -77,7 +79,7 @@ __all__ = [
     "ClientLogs", "Cluster", "Comparison", "CpuSample", "Decision", "Diagnostic",
     "Difference",
     "DiskSample", "Draft", "Error", "Event", "ExistsError", "Failure", "FileSystemSample",
-    "Executed", "Executing", "Execution", "Executor", "File", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
+    "Executed", "Executing", "Execution", "Executor", "File", "Fix", "Forecast", "Gpu", "GpuLink", "GpuProcess", "GpuSample", "Gpus",
     "GroupSample", "Guess", "Handle", "History", "HiveD", "HiveDAnswer", "HiveDBinding",
     "Identity", "InternalError", "InvalidError", "IoError", "Item", "Job", "JobEvent",
     "JobChange", "JobFailed", "JobPages", "JobStatus", "JobSummary", "Jobs", "Life",
@@ -91,10 +93,10 @@ __all__ = [
     "Scheduler", "SchedulerView", "SchedulingPolicy", "ServerLostError",
     "ServerNotFoundError", "ServerTimeoutError", "Session", "Shadow", "ShadowStart", "Shape", "Shapes",
     "Share", "SimJob", "SimReport", "Simulation", "Sku", "Step", "Summary",
-    "Sums", "TaskStatus", "TimedOutError", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
+    "Sums", "TaskStatus", "TextEdit", "TextPlace", "TextRange", "TimedOutError", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
     "TraceRecord", "UnsupportedError", "VirtualCluster", "VirtualClusters", "Want", "WhatIf",
     "When", "Why", "WhyReason", "__version__", "check", "compare", "exit_codes", "exit_spec",
-    "gpus", "policies", "policy", "repair", "run", "schema", "simulate"]
+    "fix", "gpus", "place_at", "place_of", "policies", "policy", "repair", "run", "schema", "simulate"]
 
 __version__: str = _facade.version()
 

@@ -88,6 +88,75 @@ def check(source: Union[str, bytes, "os.PathLike[str]"], *,
     raise missing
 
 
+def fix(source: Union[str, bytes], *, version: Optional[int] = None,
+        hived: bool = False) -> str:
+    """The text of a job file with all corrections that are sure.
+
+    What is not, check() tells: each of its diagnostics has `fixes`.  Comments and
+    all else stay.  The options are those of check().
+    """
+    if isinstance(source, str):
+        source = source.encode()
+    return _facade.Job.fix(source, _version(version, 0), bool(hived))
+
+
+@dataclass(frozen=True)
+class TextRange:
+    """A part of a text; lines and columns from 1, columns count characters."""
+    line: int
+    column: int
+    #: Behind the last character.
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True)
+class TextPlace:
+    """Where something is in the text of a job file."""
+    #: JSON pointer of the innermost key or value; in space, of the entry whose
+    #: value may be typed, or of what is around.
+    pointer: str
+    #: "key", "value", or "space" between them.
+    on: str
+    #: Whether a key, the value, or an item of a list may be typed there.
+    may_key: bool
+    may_value: bool
+    may_item: bool
+    #: Whether all of the text could be read; else what stands before the
+    #: position was looked at.
+    valid: bool
+    key: Optional[TextRange] = None
+    value: Optional[TextRange] = None
+
+
+def _text_place(told: str) -> TextPlace:
+    found = json.loads(told)
+    for part in ("key", "value"):
+        if part in found:
+            found[part] = TextRange(**found[part])
+    return TextPlace(**found)
+
+
+def place_at(source: Union[str, bytes], line: int, column: int) -> TextPlace:
+    """What is at a position of a job file, which may be unfinished.
+
+    From 1; NotFoundError: the text has no such position.
+    """
+    if isinstance(source, str):
+        source = source.encode()
+    return _text_place(_facade.Job.at(source, line, column))
+
+
+def place_of(source: Union[str, bytes], pointer: str) -> TextPlace:
+    """Where the key and value of a JSON pointer stand in a job file.
+
+    NotFoundError: there is nothing; InvalidError: the text cannot be read.
+    """
+    if isinstance(source, str):
+        source = source.encode()
+    return _text_place(_facade.Job.range(source, _place(pointer)))
+
+
 def schema(version: int = 2) -> str:
     """JSON Schema of job files, for editors: draft 7, as text.
 

@@ -1,8 +1,49 @@
 """What was found in a job file, or in a text of a cluster."""
 import base64
+import re
 from dataclasses import dataclass
 from html import escape
 from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
+
+
+@dataclass(frozen=True)
+class TextEdit:
+    """A change of a text; lines and columns from 1, columns count characters."""
+    line: int
+    column: int
+    #: Where what is replaced has ended; the same: something is put in.
+    end_line: int
+    end_column: int
+    #: What stands there then.
+    text: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A way to correct what was found: all of its edits."""
+    #: One line, as "write 'jobRetryCount'".
+    title: str
+    #: Whether it says what was meant, or changes no meaning; else a person
+    #: should choose it.
+    sure: bool
+    #: In the order of the text, and apart.
+    edits: Tuple[TextEdit, ...]
+
+    def apply(self, text: str) -> str:
+        """The text that was checked, with this correction."""
+        lines = _LINES.findall(text[text.startswith("\ufeff"):])
+        starts = [int(text.startswith("\ufeff"))]
+        for line in lines:
+            starts.append(starts[-1] + len(line))
+        for edit in reversed(self.edits):
+            start = starts[edit.line - 1] + edit.column - 1
+            end = starts[edit.end_line - 1] + edit.end_column - 1
+            text = text[:start] + edit.text + text[end:]
+        return text
+
+
+#: Each line with its break.
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 
 
 @dataclass(frozen=True)
@@ -30,6 +71,8 @@ class Diagnostic:
     source_column: int
     #: Where it has ended in `source`; one further where that is another line.
     source_end_column: int
+    #: Ways to correct it, the best first.
+    fixes: Tuple[Fix, ...] = ()
 
     def __str__(self) -> str:
         return "%d:%d: %s: %s [%s]" % (self.line, self.column, self.severity,
@@ -96,7 +139,12 @@ def make_report(valid: bool, version: Optional[int],
                 diagnostics: Sequence[Tuple[object, ...]]) -> Report:
     """Of what glue.c has made."""
     return Report(valid, version, tuple(
-        Diagnostic(*d) for d in diagnostics))  # type: ignore[arg-type]
+        Diagnostic(*d, _fixes(f)) for *d, f in diagnostics))  # type: ignore
+
+
+def _fixes(fixes: object) -> Tuple[Fix, ...]:
+    return tuple(Fix(title, sure, tuple(TextEdit(*edit) for edit in edits))
+                 for title, sure, edits in fixes)  # type: ignore
 
 
 class Picture(str):

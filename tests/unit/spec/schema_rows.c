@@ -95,7 +95,7 @@ static void write_row(const pai__tree *row)
 
   opts.version = version;
   assert_int_equal(pai__spec_options(&all, &opts, NULL), PAI_OK);
-  if (pai__spec_tree(&tree, &told, text, len, &all, NULL) < 0)
+  if (pai__spec_tree(&tree, &told, NULL, text, len, &all, NULL) < 0)
     return;
   pai__buf_init(&out, &pai__libc_alloc);
   pai__json_writer_init(&w, &out, false);

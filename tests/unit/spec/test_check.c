@@ -135,6 +135,8 @@ static const found of_its_parts[] = {
   { JOB_HEAD "prerequisites: [{name: x, type: dockerimage, uri: x, auth: "
              "{password: [p]}}]\n" JOB_ROLES,
     "bad-item /prerequisites/0 4:17-4:17\n"
+    "?auth-incomplete /prerequisites/0/auth 4:60-4:75\n"
+    "?auth-registry /prerequisites/0/auth 4:60-4:75\n"
     "wrong-type /prerequisites/0/auth/password 4:71-4:74",
     "no valid", "dockerimage" },
   { JOB_WITH("deployments: []"), "too-few /deployments 6:14-6:16",
@@ -266,16 +268,18 @@ static const found of_roles[] = {
     "'1a' cannot be a key of ports", "digit first" },
   { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
                        "\n    commands:\n    - fine\n    - 'a <% $p'\n",
-    "bad-template /taskRoles/a/commands/1 11:7-11:16",
+    "bad-template /taskRoles/a/commands/1 11:10-11:15",
     "this is no template: the tag is never closed", "end each <% with %>" },
   { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
                        "\n    commands: ['<%#s%>', '<%/t%>']\n",
-    "bad-template /taskRoles/a/commands/1 9:26-9:34",
+    "bad-template /taskRoles/a/commands/1 9:27-9:33",
     "another section is open here", "end" },
   { JOB_HEAD "prerequisites:\n- {name: x, type: dockerimage, uri: x, auth: "
              "{password: '<% p'}}\n" JOB_ROLES,
-    "bad-template /prerequisites/0/auth/password 5:57-5:63", "never closed",
-    "end" },
+    "?auth-incomplete /prerequisites/0/auth 5:46-5:64\n"
+    "?auth-registry /prerequisites/0/auth 5:46-5:64\n"
+    "bad-template /prerequisites/0/auth/password 5:58-5:62",
+    "no username", NULL },
 };
 
 #define ROLE_OF(sizes, commands)                                        \
@@ -439,7 +443,7 @@ static void there_is_an_end_to_it(void **state)
   check_more(1000, 1, 1000, NULL);
   check_more(1001, 1, 1001, "and 1 more");
   check_more(200000, 1, 1001, "and 199000 more");
-  check_more(200000, 600000, 3, "and 199998 more");
+  check_more(200000, 600000, 3, "and 199999 more"); /* its name is bad, too */
 }
 
 int main(void)

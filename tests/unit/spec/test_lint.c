@@ -218,7 +218,7 @@ static const found of_templates[] = {
   { ROLE_OF("a", "<% p %>"), "?unresolved /taskRoles/a/commands/0 10:7-10:14",
     "<% p %>", "names begin with" },
   { ROLE_OF("a", "\"<% a\\nb %>\""),
-    "?unresolved /taskRoles/a/commands/0 10:7-10:19", "<% a?b %>",
+    "?unresolved /taskRoles/a/commands/0 10:8-10:18", "<% a?b %>",
     "names begin with" },
   { ROLE_OF("a", "<% $parameters.p.q %>\nparameters: {p: {}}"),
     "?unresolved /taskRoles/a/commands/0 10:7-10:28", "$parameters.p.q",
@@ -273,11 +273,14 @@ static void each_warning(void **state)
     test_found(&of_templates[i], NULL);
 }
 
-static void invalid_files_have_errors_only(void **state)
+static void invalid_files_have_them_too(void **state)
 {
   static const found want = { ROLE_OF("a_b", "<% p %>\nextra: 1"),
+                              "?role-name /taskRoles/a_b 6:3-6:6\n"
+                              "?unresolved /taskRoles/a_b/commands/0 "
+                              "10:7-10:14\n"
                               "unknown-key /extra 11:1-11:6",
-                              "no field 'extra'", "did you mean 'extras'?" };
+                              "cannot start", "call it 'ab'" };
 
   (void)state;
   test_found(&want, NULL);
@@ -354,7 +357,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_warning),
-    cmocka_unit_test(invalid_files_have_errors_only),
+    cmocka_unit_test(invalid_files_have_them_too),
     cmocka_unit_test(the_example_has_none),
     cmocka_unit_test(most_files_have_none),
   };

@@ -20,8 +20,9 @@ static const found paths[] = {
   { JOB_HEAD JOB_IMAGE
     "parameters: {list: &l [1]}\ntaskRoles:\n  a: {dockerImage: x, " ROLE_SIZES
     ", commands: *l}\n",
-    "wrong-type /taskRoles/a/commands/0 5:24-5:25", "must be a text, not 1",
-    "quotes" },
+    "?unused-parameter /parameters/list 5:14-5:18\n"
+    "wrong-type /taskRoles/a/commands/0 5:24-5:25",
+    "nothing uses parameter 'list'", "drop it" },
   { JOB_HEAD JOB_IMAGE
     "extras: &n {k: 0}\ntaskRoles:\n  a: {dockerImage: x, " ROLE_SIZES
     ", commands: [c], completion: {<<: [*n]}}\n",

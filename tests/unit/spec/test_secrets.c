@@ -27,6 +27,11 @@ static void look_at_all(const pai_report *report)
     look_at(d->help);
     look_at(d->pointer);
     look_at(d->source);
+    for (size_t k = 0; k < d->fix_count; k++) {
+      look_at(d->fixes[k]->title);
+      for (size_t n = 0; n < d->fixes[k]->edit_count; n++)
+        look_at(d->fixes[k]->edits[n]->text);
+    }
   }
 }
 
@@ -73,6 +78,11 @@ static const char *const hiding[] = {
   JOB_HEAD JOB_IMAGE "secrets: {a: &s " SECRET
                      "}\ntaskRoles: {a: {? *s : 1, " ROLE_FIELDS "}}\n",
   JOB_WITH("secrets: {a: *" SECRET "}"),
+  /* in a text that can be corrected */
+  "extras:\n  password:\xc2\xa0" SECRET "\xc2\xa0z\n  b: 1\n",
+  "secrets:\n  a: x\n\tb: " SECRET "\n  c: 1\n",
+  JOB_HEAD JOB_IMAGE "secrets: {a: &s " SECRET "}\ntaskRoles: {a: {"
+                     "dockerImage: *s, commands: *s, " ROLE_SIZES "}}\n",
   /* comments beside it */
   JOB_WITH("x: 1\nsecrets: {a: 1} # " SECRET "\ny: 1"),
 };
@@ -146,7 +156,7 @@ static void check_marks(const pai_diagnostic *d, const char *marks)
   assert_int_equal(d->source_end_column, strlen(marks) + 1);
 }
 
-/* The first finding that shows it, but for a heading. */
+/* The first error that shows it, but for a heading. */
 static void lines_are_shown_without_them(void **state)
 {
   (void)state;
@@ -160,7 +170,8 @@ static void lines_are_shown_without_them(void **state)
                      PAI_OK);
     d = pai_report_get(report, 0);
     while (d != NULL &&
-           (d->source == NULL || strcmp(d->code, "bad-item") == 0 ||
+           (d->source == NULL || d->severity != PAI_SEVERITY_ERROR ||
+            strcmp(d->code, "bad-item") == 0 ||
             strcmp(d->source, lines[i].source) != 0))
       d = pai_report_get(report, ++at);
     if (d == NULL)

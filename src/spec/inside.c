@@ -1,0 +1,282 @@
+/*
+ * inside.c - from a byte of a text's value to the byte it is written at
+ *
+ * Both are walked side by side, line by line.  Each character is compared on
+ * the way, so what is read in a way that is not known here ends the walk
+ * instead of leading astray.
+ */
+#include "spec/inside.h"
+
+enum { FARTHEST = 64 << 10 }; /* bytes of a value that are gone through */
+
+typedef struct walk {
+  const char *p, *end; /* the source: what comes next */
+  const char *value, *value_end;
+  const char *v;    /* of the value: what comes next */
+  const char *goal; /* of the value */
+  size_t indent;    /* of a block scalar */
+  char quote;       /* '"', '\'', or '\0' for what has none */
+  bool folded;      /* a line break may be a space */
+} walk;
+
+static bool is_blank(char c)
+{
+  return c == ' ' || c == '\t';
+}
+
+static bool is_break(char c)
+{
+  return c == '\n' || c == '\r';
+}
+
+/* Moves over one line break. */
+static void skip_break(walk *w)
+{
+  w->p += *w->p == '\r' && w->p[1] == '\n' ? 2 : 1;
+}
+
+/* --- characters --------------------------------------------------------- */
+
+/* Bytes of UTF-8 that an escape with so many hexadecimal digits makes. */
+static size_t hex_bytes(const char *p, size_t digits)
+{
+  unsigned long code = 0;
+
+  for (size_t i = 0; i < digits; i++) {
+    char c = p[i];
+    unsigned d = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
+                 : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10)
+                                        : 16;
+
+    if (d == 16)
+      return 0;
+    code = code << 4 | d;
+  }
+  if (code >= 0xd800 && code < 0xe000) /* half of a pair */
+    return digits == 4 ? 2 : 0;
+  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
+/* Moves over a backslash and what it stands before.  False: unknown. */
+static bool skip_escape(walk *w)
+{
+  char c = w->p[1];
+  size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0, bytes;
+
+  if (digits == 0) {
+    bytes = c == 'N' || c == '_' ? 2 : c == 'L' || c == 'P' ? 3 : 1;
+    w->p += 2;
+  } else {
+    if ((size_t)(w->end - w->p) < 2 + digits)
+      return false;
+    bytes = hex_bytes(w->p + 2, digits);
+    w->p += 2 + digits;
+  }
+  if (bytes == 0 || (size_t)(w->value_end - w->v) < bytes)
+    return false;
+  w->v += bytes;
+  return true;
+}
+
+/* One character of both that is no line break in the source. */
+static bool skip_character(walk *w)
+{
+  if (w->quote == '"' && *w->p == '\\')
+    return skip_escape(w);
+  if (w->v == w->value_end || *w->p != *w->v)
+    return false;
+  w->p += w->quote == '\'' && *w->p == '\'' ? 2 : 1;
+  w->v++;
+  return true;
+}
+
+/* --- quoted and plain --------------------------------------------------- */
+
+/* The line break at w->p with the blanks around it: a space, or one newline
+ * less than there are breaks. */
+static bool skip_fold(walk *w)
+{
+  size_t breaks = 0;
+
+  while (w->p < w->end && (is_blank(*w->p) || is_break(*w->p))) {
+    if (is_blank(*w->p)) {
+      w->p++;
+      continue;
+    }
+    skip_break(w);
+    breaks++;
+  }
+  if (breaks == 1)
+    return w->v < w->value_end && *w->v++ == ' ';
+  for (; breaks > 1; breaks--)
+    if (w->v == w->value_end || *w->v++ != '\n')
+      return false;
+  return true;
+}
+
+/* A backslash before a line break takes that away, and no empty line. */
+static bool skip_joint(walk *w)
+{
+  w->p++;
+  skip_break(w);
+  while (w->p < w->end && (is_blank(*w->p) || is_break(*w->p))) {
+    if (is_blank(*w->p)) {
+      w->p++;
+      continue;
+    }
+    skip_break(w);
+    if (w->v == w->value_end || *w->v++ != '\n')
+      return false;
+  }
+  return true;
+}
+
+/* Blanks, and what they lead to: they count unless they end the line. */
+static bool skip_blanks(walk *w)
+{
+  const char *to = w->p;
+
+  while (to < w->end && is_blank(*to))
+    to++;
+  if (to < w->end && is_break(*to))
+    return skip_fold(w);
+  while (w->p < to && w->v < w->goal)
+    if (!skip_character(w))
+      return false;
+  return true;
+}
+
+static bool walk_flow(walk *w)
+{
+  while (w->v < w->goal && w->p < w->end)
+    if (w->quote == '"' && *w->p == '\\' && is_break(w->p[1]) ? !skip_joint(w)
+        : is_break(*w->p) || is_blank(*w->p)                  ? !skip_blanks(w)
+                                             : !skip_character(w))
+      return false;
+  return w->v == w->goal;
+}
+
+/* --- block scalars ------------------------------------------------------ */
+
+/* The spaces before the first line that has more. */
+static size_t count_indent(const walk *w)
+{
+  const char *p = w->p, *v = w->value;
+  size_t spaces = 0, kept = 0;
+
+  while (p < w->end && (*p == ' ' || is_break(*p)))
+    spaces = is_break(*p++) ? 0 : spaces + 1;
+  while (v < w->value_end && (*v == ' ' || *v == '\n'))
+    kept = *v++ == '\n' ? 0 : kept + 1;
+  return kept <= spaces ? spaces - kept : 0;
+}
+
+static void skip_indent(walk *w)
+{
+  for (size_t n = 0; n < w->indent && w->p < w->end && *w->p == ' '; n++)
+    w->p++;
+}
+
+/* Line breaks up to the next line that holds something, and what they are in
+ * the value: a space, or newlines. */
+static bool skip_lines(walk *w)
+{
+  size_t breaks = 0;
+
+  while (w->p < w->end && is_break(*w->p)) {
+    skip_break(w);
+    skip_indent(w);
+    breaks++;
+  }
+  if (!w->folded) {
+    for (; breaks > 0 && w->v < w->value_end; breaks--)
+      if (*w->v++ != '\n')
+        return false;
+    return true;
+  }
+  if (breaks == 1 && w->v < w->value_end && *w->v == ' ' && *w->p != ' ')
+    w->v++;
+  else
+    while (w->v < w->value_end && *w->v == '\n')
+      w->v++;
+  return true;
+}
+
+static bool walk_block(walk *w)
+{
+  while (w->p < w->end && !is_break(*w->p)) /* | or > and its comment */
+    w->p++;
+  skip_break(w);
+  w->indent = count_indent(w);
+  skip_indent(w);
+  while (w->p < w->end && is_break(*w->p)) { /* empty lines come first */
+    skip_break(w);
+    skip_indent(w);
+    if (w->v == w->value_end || *w->v++ != '\n')
+      return false;
+  }
+  while (w->v < w->goal && w->p < w->end)
+    if (is_break(*w->p) ? !skip_lines(w) : !skip_character(w))
+      return false;
+  return w->v == w->goal;
+}
+
+/* --- all ---------------------------------------------------------------- */
+
+/* The byte of the source at which byte `at` of the value is written, or
+ * PAI__NO_NODE. */
+static uint32_t find_byte(const pai__tree *t, pai__node n, size_t at)
+{
+  const pai__tree_node *x = &t->nodes[n];
+  int style = x->flags & PAI__STYLE;
+  walk w = { .p = t->text + x->start, .end = t->text + x->end };
+  bool there;
+
+  if (x->type != PAI__STRING || at > x->u.s.len || at > FARTHEST ||
+      x->start == x->end)
+    return PAI__NO_NODE;
+  w.v = w.value = t->strings + x->u.s.off;
+  w.value_end = w.value + x->u.s.len;
+  w.goal = w.value + at;
+  if (style == PAI__LITERAL || style == PAI__FOLDED) {
+    w.folded = style == PAI__FOLDED;
+    there = walk_block(&w);
+  } else {
+    if (*w.p == '"' || *w.p == '\'')
+      w.quote = *w.p++;
+    there = walk_flow(&w);
+  }
+  return there ? (uint32_t)(w.p - t->text) : PAI__NO_NODE;
+}
+
+/* Behind the tag that begins at s, or where its line ends if it never does. */
+static const char *tag_end(const char *s)
+{
+  const char *close = strstr(s, "%>"), *next = strstr(s + 1, "<%");
+
+  if (close != NULL && (next == NULL || close < next))
+    return close + 2;
+  close = s + strcspn(s, "\n");
+  while (close > s + 1 && is_blank(close[-1]))
+    close--;
+  return close;
+}
+
+bool pai__inside_tag(const pai__tree *t, pai__node n, size_t at,
+                     uint32_t *start, uint32_t *end)
+{
+  size_t len;
+  const char *s;
+
+  if (t->nodes[n].type != PAI__STRING)
+    return false;
+  s = pai__tree_str(t, n, &len);
+  if (at >= len)
+    return false;
+  *start = find_byte(t, n, at);
+  *end = *start != PAI__NO_NODE
+           ? find_byte(t, n, (size_t)(tag_end(s + at) - s))
+           : PAI__NO_NODE;
+  return *end != PAI__NO_NODE && *end > *start;
+}

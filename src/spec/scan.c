@@ -1,0 +1,412 @@
+/* scan.c - a text by its indentation: what is open at a byte */
+#include "spec/scan_parts.h"
+
+static bool is_end(char c) /* of a line */
+{
+  return c == '\n' || c == '\r' || c == '\0';
+}
+
+static bool is_blank(char c)
+{
+  return c == ' ' || c == '\t';
+}
+
+bool pai__scan_is_comment(const pai__scanner *s, size_t at)
+{
+  const char *p = s->text + at;
+
+  if (s->t->syntax == PAI__SYNTAX_JSON)
+    return *p == '/' && (p[1] == '/' || p[1] == '*');
+  return *p == '#' && (at == 0 || is_blank(p[-1]) || is_end(p[-1]));
+}
+
+size_t pai__scan_quoted(const pai__scanner *s, size_t at)
+{
+  size_t end = at + 1;
+
+  for (; end < s->len; end++)
+    if (s->text[at] == '"' && s->text[end] == '\\')
+      end++;
+    else if (s->text[end] == s->text[at])
+      return end + 1;
+  return pai__gap_eol(s->t, at); /* it lacks */
+}
+
+/* --- the end ------------------------------------------------------------ */
+
+/* A key as it is meant. */
+static void add_key(pai__scanner *s, size_t from, size_t to)
+{
+  bool quoted = to > from && (s->text[from] == '"' || s->text[from] == '\'');
+  char quote = s->text[from];
+  pai__buf key;
+
+  pai__buf_init(&key, &s->t->alloc);
+  if (quoted)
+    to -= to > from + 1 && s->text[to - 1] == quote;
+  for (size_t i = from + quoted; i < to; i++) {
+    if (quoted && i + 1 < to &&
+        ((quote == '"' && s->text[i] == '\\') ||
+         (quote == '\'' && s->text[i] == '\'')))
+      i++;
+    pai__buf_char(&key, s->text[i]);
+  }
+  if (pai__buf_ok(&key))
+    pai__pointer_add(&s->out->pointer, pai__buf_text(&key), key.len);
+  s->failed |= !pai__buf_ok(&key);
+  pai__buf_dispose(&key);
+}
+
+/* The pointer of what is open, with its last key or item, or without. */
+static void end_at(pai__scanner *s, int on, unsigned may, bool entry)
+{
+  const pai__scan_frame *top = pai__scan_top(s);
+  char digits[16];
+
+  s->done = true;
+  s->out->on = on;
+  s->out->may = may;
+  for (size_t i = 0; i < s->depth; i++) {
+    const pai__scan_frame *f = &s->frames[i];
+
+    if (f == top && !entry)
+      break;
+    if (f->list) {
+      size_t n = sizeof(digits);
+      uint32_t index = f->index;
+
+      do
+        digits[--n] = (char)('0' + index % 10);
+      while ((index /= 10) > 0);
+      pai__pointer_add(&s->out->pointer, digits + n, sizeof(digits) - n);
+    } else {
+      add_key(s, f->key, f->key_end);
+    }
+  }
+  if (top != NULL && entry && !top->list) {
+    s->out->key = top->key;
+    s->out->key_end = top->key_end;
+  }
+}
+
+void pai__scan_on_key(pai__scanner *s)
+{
+  end_at(s, PAI_ON_KEY, PAI_MAY_KEY, true);
+}
+
+void pai__scan_on_value(pai__scanner *s, size_t start, size_t end,
+                        unsigned may)
+{
+  end_at(s, PAI_ON_VALUE, may, true);
+  s->out->value = start;
+  s->out->value_end = end;
+}
+
+void pai__scan_in_space(pai__scanner *s, bool entry, unsigned may)
+{
+  end_at(s, PAI_ON_SPACE, may, entry);
+}
+
+/* --- what is open ------------------------------------------------------- */
+
+void pai__scan_push(pai__scanner *s, bool list, bool flow, size_t indent)
+{
+  pai__scan_frame *top = pai__scan_top(s);
+
+  if (top != NULL)
+    top->state = PAI__HAVE_VALUE;
+  if (s->depth == PAI__SCAN_DEEPEST ||
+      PAI__VEC_ROOM(&s->t->alloc, s->frames, s->depth, s->cap) < 0 ||
+      s->frames == NULL) {
+    s->failed |= s->depth < PAI__SCAN_DEEPEST;
+    s->depth = 0;
+    pai__scan_in_space(s, false, 0);
+    return;
+  }
+  s->frames[s->depth++] =
+    (pai__scan_frame){ .list = list,
+                       .flow = flow,
+                       .state = list ? PAI__WANT_VALUE : PAI__WANT_KEY,
+                       .indent = indent };
+}
+
+/* Leaves what is indented further. */
+static void pop_to(pai__scanner *s, size_t column)
+{
+  while (s->depth > 0 && pai__scan_top(s)->indent > column)
+    s->depth--;
+}
+
+/* Also a list whose dashes stand below the key that it is of. */
+static void pop_to_keys(pai__scanner *s, size_t column)
+{
+  pop_to(s, column);
+  if (s->depth > 1 && pai__scan_top(s)->list &&
+      pai__scan_top(s)->indent == column && !s->frames[s->depth - 2].list &&
+      s->frames[s->depth - 2].indent == column)
+    s->depth--;
+}
+
+/* --- lines -------------------------------------------------------------- */
+
+/* An empty line, or the rest of one, at a column.  Where both an item and a key
+ * may stand, a key. */
+static void in_column(pai__scanner *s, size_t column)
+{
+  const pai__scan_frame *f;
+
+  pop_to_keys(s, column);
+  f = pai__scan_top(s);
+  if (f == NULL)
+    pai__scan_in_space(s, false, PAI_MAY_KEY | PAI_MAY_ITEM | PAI_MAY_VALUE);
+  else if (f->indent == column)
+    pai__scan_in_space(s, false, f->list ? PAI_MAY_ITEM : PAI_MAY_KEY);
+  else if (f->state == PAI__WANT_VALUE)
+    pai__scan_in_space(s, true, PAI_MAY_KEY | PAI_MAY_ITEM | PAI_MAY_VALUE);
+  else
+    pai__scan_in_space(s, true, 0);
+}
+
+/* The end of a plain text on its line. */
+static size_t plain_end(const pai__scanner *s, size_t at)
+{
+  size_t end = at;
+
+  for (; !is_end(s->text[at]) && !pai__scan_is_comment(s, at); at++)
+    if (!is_blank(s->text[at]))
+      end = at + 1;
+  return end;
+}
+
+/* Whether a key begins here; its end, and where its colon stands. */
+static bool find_key(const pai__scanner *s, size_t at, size_t *end,
+                     size_t *colon)
+{
+  size_t eol = pai__gap_eol(s->t, at), i = at;
+
+  if (pai__scan_one_of(s->text[at], "[{|>#"))
+    return false;
+  if (s->text[at] == '"' || s->text[at] == '\'') {
+    *end = pai__scan_quoted(s, at);
+    if (*end > eol)
+      return false;
+    *colon = pai__gap_blanks(s->t, *end);
+  } else {
+    while (
+      i < eol &&
+      !(s->text[i] == ':' && (i + 1 == eol || is_blank(s->text[i + 1]))) &&
+      !pai__scan_is_comment(s, i))
+      i++;
+    *colon = i;
+    *end = pai__gap_back(s->t, i);
+  }
+  return *colon < eol && s->text[*colon] == ':' &&
+         (*colon + 1 == eol || is_blank(s->text[*colon + 1]));
+}
+
+/* The lines below | or >; the line behind them. */
+static size_t skip_block(pai__scanner *s, size_t at)
+{
+  const pai__scan_frame *f = pai__scan_top(s);
+  size_t line = pai__gap_next(s->t, at), end = pai__gap_eol(s->t, at);
+
+  while (line < s->len) {
+    size_t first = pai__gap_blanks(s->t, line);
+    size_t eol = pai__gap_eol(s->t, line);
+
+    if (first == eol && s->goal >= line && s->goal <= eol && f != NULL &&
+        s->goal - line <= f->indent)
+      return line; /* something else may begin there */
+    if (first < eol && f != NULL && first - line <= f->indent)
+      break;
+    end = eol;
+    if (s->goal <= eol)
+      break;
+    line = pai__gap_next(s->t, line);
+  }
+  if (s->goal <= end)
+    pai__scan_on_value(s, at, end, PAI_MAY_VALUE);
+  return line;
+}
+
+/* A value on its line: the byte behind it, in the end its line's. */
+static size_t take_value(pai__scanner *s, size_t at, unsigned may)
+{
+  pai__scan_frame *f = pai__scan_top(s);
+  size_t end;
+
+  if (f != NULL)
+    f->state = PAI__HAVE_VALUE;
+  if (s->text[at] == '|' || s->text[at] == '>')
+    return skip_block(s, at);
+  if (s->goal == at && pai__scan_one_of(s->text[at], "[{"))
+    pai__scan_in_space(s, true, 0);
+  if (s->done)
+    return s->len;
+  if (s->text[at] == '[' || s->text[at] == '{') {
+    end = pai__scan_flow(s, at);
+  } else {
+    end = s->text[at] == '"' || s->text[at] == '\'' ? pai__scan_quoted(s, at)
+                                                    : plain_end(s, at);
+    if (s->goal <= end)
+      pai__scan_on_value(s, at, end, may);
+  }
+  if (!s->done && s->goal <= pai__gap_eol(s->t, end))
+    pai__scan_in_space(s, true, 0);
+  return pai__gap_next(s->t, end);
+}
+
+/* Moves over an anchor and a tag, and the blanks behind them. */
+static size_t skip_props(const pai__scanner *s, size_t at)
+{
+  at = pai__gap_blanks(s->t, at);
+  while (s->text[at] == '&' || s->text[at] == '!')
+    at = pai__gap_blanks(s->t, pai__gap_prop_end(s->t, at));
+  return at;
+}
+
+/* Behind a dash or a colon.  True: there is a value, at *at. */
+static bool goes_on(pai__scanner *s, size_t *at, unsigned may)
+{
+  size_t eol = pai__gap_eol(s->t, *at);
+
+  *at = skip_props(s, *at);
+  if (s->goal < *at || (s->goal == *at && *at == eol))
+    pai__scan_in_space(s, true, may);
+  else if ((*at == eol || pai__scan_is_comment(s, *at)) && s->goal <= eol)
+    pai__scan_in_space(s, true, 0);
+  if (!s->done && *at < eol && !pai__scan_is_comment(s, *at))
+    return true;
+  *at = pai__gap_next(s->t, *at);
+  return false;
+}
+
+/* `- `: the next item of a list, whose value may stand behind it. */
+static bool take_dash(pai__scanner *s, size_t *at, size_t column)
+{
+  pai__scan_frame *f;
+
+  pop_to(s, column);
+  f = pai__scan_top(s);
+  if (f != NULL && f->list && f->indent == column) {
+    f->index++;
+    f->state = PAI__WANT_VALUE;
+  } else {
+    pai__scan_push(s, true, false, column);
+  }
+  if (!s->done && s->goal == *at)
+    pai__scan_in_space(s, false, PAI_MAY_ITEM);
+  ++*at;
+  return !s->done &&
+         goes_on(s, at, PAI_MAY_KEY | PAI_MAY_ITEM | PAI_MAY_VALUE);
+}
+
+/* A key and its value. */
+static size_t take_entry(pai__scanner *s, size_t at, size_t column, size_t end,
+                         size_t colon)
+{
+  pai__scan_frame *f;
+
+  pop_to_keys(s, column);
+  f = pai__scan_top(s);
+  if (f == NULL || f->list || f->indent != column)
+    pai__scan_push(s, false, false, column);
+  if (s->done)
+    return s->len;
+  f = pai__scan_top(s);
+  f->key = at;
+  f->key_end = end;
+  f->state = PAI__WANT_VALUE;
+  if (s->goal <= colon)
+    pai__scan_on_key(s);
+  at = colon + 1;
+  return !s->done && goes_on(s, &at, PAI_MAY_VALUE)
+           ? take_value(s, at, PAI_MAY_VALUE)
+           : at;
+}
+
+/* What is no key, at the column where keys stand: one will be. */
+static size_t take_word(pai__scanner *s, size_t at, size_t column)
+{
+  pai__scan_frame *f;
+  bool wanted;
+
+  pop_to_keys(s, column);
+  f = pai__scan_top(s);
+  wanted = f == NULL || f->state == PAI__WANT_VALUE;
+  if (f != NULL && !f->list && f->indent == column &&
+      !pai__scan_one_of(s->text[at], "[{|>")) {
+    f->key = at;
+    f->key_end = plain_end(s, at);
+    f->state = PAI__WANT_VALUE;
+    if (s->goal <= f->key_end)
+      pai__scan_on_key(s);
+    else if (s->goal <= pai__gap_eol(s->t, at))
+      pai__scan_in_space(s, false, 0);
+    return pai__gap_next(s->t, at);
+  }
+  return take_value(s, at,
+                    wanted ? PAI_MAY_KEY | PAI_MAY_VALUE : PAI_MAY_VALUE);
+}
+
+/* The line at a byte; the line behind all of what begins on it. */
+static size_t take_line(pai__scanner *s, size_t line)
+{
+  size_t at = pai__gap_blanks(s->t, line), eol = pai__gap_eol(s->t, line);
+  size_t end, colon;
+
+  if (at == eol || pai__scan_is_comment(s, at) || s->goal < at) {
+    if (s->goal <= eol && (s->goal <= at || at == eol))
+      in_column(s, s->goal - line);
+    else if (s->goal <= eol)
+      pai__scan_in_space(s, false, 0);
+    return pai__gap_next(s->t, line);
+  }
+  if (at == line &&
+      (strncmp(s->text + at, "---", 3) == 0 ||
+       strncmp(s->text + at, "...", 3) == 0 || s->text[at] == '%')) {
+    s->depth = 0;
+    if (s->goal <= eol)
+      pai__scan_in_space(s, false, 0);
+    return pai__gap_next(s->t, line);
+  }
+  while ((s->text[at] == '-' || s->text[at] == '?') &&
+         (is_blank(s->text[at + 1]) || is_end(s->text[at + 1]))) {
+    if (s->text[at] == '-' ? !take_dash(s, &at, at - line)
+                           : (at++, !goes_on(s, &at, PAI_MAY_KEY)))
+      return at;
+  }
+  at = skip_props(s, at);
+  if (find_key(s, at, &end, &colon))
+    return take_entry(s, at, at - line, end, colon);
+  return take_word(s, at, at - line);
+}
+
+int pai__scan_at(pai__scan *out, const pai__tree *t, size_t at)
+{
+  pai__scanner s = {
+    .t = t, .text = t->text, .len = t->len, .goal = at, .out = out
+  };
+  size_t line = pai__gap_text(t), next;
+
+  *out = (pai__scan){ .on = PAI_ON_SPACE };
+  pai__buf_init(&out->pointer, &t->alloc);
+  if (t->syntax == PAI__SYNTAX_JSON) {
+    while (line < t->len && !pai__scan_one_of(t->text[line], "{["))
+      line = pai__scan_is_comment(&s, line) ? pai__gap_comment_end(t, line)
+                                            : line + 1;
+    if (at > line && line < t->len)
+      (void)pai__scan_flow(&s, line);
+  }
+  while (t->syntax == PAI__SYNTAX_YAML && !s.done && line < t->len) {
+    next = take_line(&s, line);
+    line = next > line ? next : t->len;
+  }
+  if (!s.done && t->syntax == PAI__SYNTAX_YAML) /* behind the last line */
+    in_column(&s, at - pai__gap_line(t, at));
+  else if (!s.done)
+    pai__scan_in_space(&s, false, 0);
+  s.failed |= !pai__buf_ok(&out->pointer);
+  pai__free(&t->alloc, s.frames, s.cap * sizeof(*s.frames));
+  return s.failed ? PAI_ENOMEM : PAI_OK;
+}
