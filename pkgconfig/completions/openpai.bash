@@ -52,7 +52,7 @@ _openpai()
     wait) options='--json --quiet --state --tag --all --root --help' ;;
     stop) options='--now --state --tag --all --yes --root --help' ;;
     retry) options='--json --name --code --param --secrets --secret-file --state --tag --all --yes --root --help' ;;
-    clone) options='--edit --json --name --code --param --secrets --secret-file --root --help' ;;
+    clone) options='--edit --json --name --code --param --secrets --secret-file --runtime --gpus --cpus --memory --image --time --vc --priority --after --tag --folder --root --help' ;;
     rm) options='--keep-files --dry-run --json --state --tag --all --yes --root --help' ;;
     prune) options='--keep --keep-jobs --keep-files --dry-run --yes --json --root --help' ;;
     files) options='--recursive --json --root --help' ;;

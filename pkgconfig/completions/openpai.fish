@@ -160,6 +160,17 @@ complete -c openpai -n '__fish_seen_subcommand_from clone' -s p -l param -x -d "
 complete -c openpai -n '__fish_seen_subcommand_from clone' -l secrets -r -d 'File of secrets'
 complete -c openpai -n '__fish_seen_subcommand_from clone' -l secret-file -x -d 'NAME=FILE, file with the value of a secret'
 complete -c openpai -n '__fish_seen_subcommand_from clone' -l root -r -d "The platform's root"
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l runtime -x -a 'auto process bwrap podman docker' -d 'How tasks run'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l gpus -x -d 'GPUs of each task'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l cpus -x -d 'CPUs of each task'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l memory -x -d 'Memory of each task'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l image -x -d 'Container image'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l time -x -d 'Time limit'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l vc -x -d 'Virtual cluster'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l priority -x -a 'prod test oppo' -d 'Priority class'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l after -x -d 'Job to wait for'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l tag -x -d 'Tag of the job'
+complete -c openpai -n '__fish_seen_subcommand_from clone' -l folder -r -d 'Folder below /tmp that the tasks see'
 complete -c openpai -n '__fish_seen_subcommand_from clone' -f -l help -d 'Explain clone'
 
 complete -c openpai -n __fish_use_subcommand -f -a rm -d 'Remove finished jobs with their logs and files'

@@ -5,6 +5,8 @@
  * still, all others have to be given again.
  */
 #include "edit.h"
+#include "folders.h"
+#include "job_options.h"
 #include "job_select.h"
 #include "secrets.h"
 #include "session.h"
@@ -172,6 +174,8 @@ static int submit_again(cli_remote *r, const again *a, bool kept)
     s.len = f.file.len;
     s.wanted = wanted_name(a, &f);
     code = cli_submit(r, &s, &given);
+    if (code == CLI_OK && !cli_job_tag(r, given))
+      code = CLI_NO;
   }
   cli_edit_end(&f.edited, code != CLI_OK);
   cli_job_file_close(&f.file);
@@ -232,13 +236,17 @@ static int run_clone(int argc, char **argv)
                                  { "param", 'p', NULL, cli_parameters.words },
                                  { "root", 0, NULL, &cli_root },
                                  SECRETS_OPTIONS(a.secrets),
+                                 JOB_OPTIONS,
                                  { "edit", 'e', &a.edit, NULL } };
-  int words = cli_options(&cli_clone, options, 8, argc, argv), code;
+  int words = cli_options(&cli_clone, options,
+                          sizeof(options) / sizeof(options[0]), argc, argv),
+      code;
   cli_remote r;
 
   if (words == -2)
     return CLI_OK;
-  if (words < 0 || !read_words(&a, words, argv))
+  if (words < 0 || !read_words(&a, words, argv) ||
+      !cli_job_options_good(&cli_clone))
     return CLI_USAGE;
   if (!cli_remote_open(&r, true))
     return CLI_NO;
@@ -293,7 +301,11 @@ static int run_retry(int argc, char **argv)
   return code;
 }
 
-#define OPTIONS(more)                                                         \
+#define STATUS                                                           \
+  "Exit status: 0 the job was accepted, 1 the job was refused, 2 usage " \
+  "error\n"
+
+#define OPTIONS(more, last)                                                   \
   "Commands start in the same folder as those of the first job.  If that is " \
   "a\n"                                                                       \
   "copy of code, the new job gets a copy of it as it is now, with the "       \
@@ -307,9 +319,7 @@ static int run_retry(int argc, char **argv)
   "  --code DIR       folder that is copied instead\n"                        \
   "  -p, --param NAME=VALUE\n"                                                \
   "                   parameter in place of the job's, as of "                \
-  "run\n" SECRETS_HELP more JOBS_ROOT_HELP "\n"                               \
-  "Exit status: 0 the job was accepted, 1 the job was refused, 2 usage "      \
-  "error\n"
+  "run\n" SECRETS_HELP more JOBS_ROOT_HELP last
 
 #define EDIT                                                              \
   "  -e, --edit       edit the job's file first, in $VISUAL, $EDITOR or " \
@@ -328,7 +338,8 @@ const cli_verb cli_retry = {
     "Submit the job's file again, under a new name; the finished job stays "
     "as\n"
     "it is.  Its secrets were erased when it ended: give them with --secrets\n"
-    "or --secret-file, or type them when asked on a terminal.\n" OPTIONS(""),
+    "or --secret-file, or type them when asked on a terminal.\n" OPTIONS(
+      "", "\n" STATUS),
   .more = "\n" SELECTION_HELP,
   .run = run_retry,
 };
@@ -336,13 +347,11 @@ const cli_verb cli_retry = {
 const cli_verb cli_clone = {
   .name = "clone",
   .brief = "Submit a copy of a job",
-  .usage = "[--edit] [--json] [--name NAME] [--code DIR]\n"
-           "              [-p NAME=VALUE]... [--secrets FILE]\n"
-           "              [--secret-file NAME=FILE]... [--root DIR] JOB "
-           "[NEW]",
+  .usage = "[OPTIONS] JOB [NEW]",
   .help =
     "Like 'openpai retry', but the job may still run or wait.  The copy then\n"
     "has the same secrets, unless others are given.  NEW is the name of the\n"
-    "copy, as with --name.\n" OPTIONS(EDIT),
+    "copy, as with --name.\n" OPTIONS(EDIT, ""),
+  .more = "\n" JOB_OPTIONS_HELP "\n" STATUS,
   .run = run_clone,
 };

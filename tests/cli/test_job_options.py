@@ -149,6 +149,21 @@ class JobOptions(BoxTest):
 
     # --- time -----------------------------------------------------------------------
 
+    def test_clones(self):
+        self.ok("run", "--name", "base", "--memory", "64M", "--", "true")
+        self.assertEqual(self.ok("clone", "--name", "other", "--memory", "80M",
+                                 "--time", "2h", "--tag", "blue", "base"),
+                         "other\n")
+        self.ok("wait", "other")
+        file = self.config("other")
+        role, = file["taskRoles"].values()
+        self.assertEqual(role["resourcePerInstance"]["memoryMB"], 80)
+        self.assertEqual(file["extras"]["openpai"]["timeLimit"], "2h")
+        self.assertEqual(self.ok("list", "-o", "name", "--tag",
+                                 "blue").split(), ["NAME", "other"])
+        self.refused(2, "--cpus is a whole number", "clone", "--cpus", "0",
+                     "base")
+
     def test_a_time_limit(self):
         path = self.write("two.yaml", TWO.replace('["true"]', '["sleep 1000"]')
                           + "extras: {openpai: {timeLimit: 1s}}\n")
