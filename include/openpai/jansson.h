@@ -84,13 +84,19 @@ static inline void pai_jansson_dispose(pai_jansson *j)
   j->len = j->size = 0;
 }
 
-/** JSON text as a value of jansson's, also one that is no list or object.
- *  @return NULL: it is no JSON, or memory is short; jansson's message is in
- *          @p error, which may be NULL  @since 0.1 */
+/** JSON text as a value of jansson's, also one that is no list or object.  Numbers
+ *  that jansson's integers do not hold are read as reals.
+ *  @return NULL: it is no JSON, a real number is too large, or memory is short;
+ *          jansson's message is in @p error, which may be NULL  @since 0.1 */
 static inline json_t *pai_jansson_read(const char *text, size_t len,
                                        json_error_t *error)
 {
-  return json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, error);
+  const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL;
+  json_t *value = json_loadb(text, len, flags, error);
+
+  return value != NULL
+           ? value
+           : json_loadb(text, len, flags | JSON_DECODE_INT_AS_REAL, error);
 }
 
 /** What was collected, as a value; the text is forgotten.
@@ -113,7 +119,8 @@ static inline json_t *pai_jansson_answer(const pai_client_answer *answer,
 }
 
 /** A value of a text that was read, or all of it (0).
- *  @return NULL: there is no such value, or memory is short  @since 0.1 */
+ *  @return NULL: there is no such value, a real number is too large, or memory
+ *          is short  @since 0.1 */
 static inline json_t *pai_jansson_value(const pai_json *json, size_t value)
 {
   pai_jansson text = PAI_JANSSON_INIT;
@@ -171,9 +178,9 @@ static inline int pai_spec_from_jansson(pai_spec **out, const json_t *job,
     *out = NULL;
   if (err != NULL)
     *err = NULL;
-  if (text == NULL)
-    return job == NULL ? PAI_EINVAL : PAI_ENOMEM;
-  rc = pai_spec_parse(out, text, len, opts, err);
+  if (text == NULL && job != NULL)
+    return PAI_ENOMEM;
+  rc = pai_spec_parse(out, text, text != NULL ? len : 1, opts, err);
   free(text);
   return rc;
 }

@@ -48,7 +48,8 @@ typedef struct pai_json_options {
   }
 
 /**
- * Reads a JSON text (RFC 8259).  Of two equal keys the later counts.
+ * Reads a JSON text (RFC 8259).  Of members with equal keys each has its place, and
+ * the value of the last one.
  *
  * @param[out] out  the values, owned by the caller; NULL on failure
  * @param text      not kept

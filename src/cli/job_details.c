@@ -47,7 +47,7 @@ void cli_each_command(const cli_json *config,
     list = cli_json_get(config, r, "commands");
     for (size_t i = list != 0 ? cli_json_first(config, list) : 0; i != 0;
          i = cli_json_next(config, list, i))
-      if (skip-- <= 0 &&
+      if (skip-- <= 0 && config->values[i].type == '"' &&
           !visit_lines(several ? config->values[r].key : "",
                        config->values[i].text, visit, user_data))
         return;

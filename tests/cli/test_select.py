@@ -1,12 +1,57 @@
 """Which jobs a verb is for, and what list shows of them."""
 
+import contextlib
+import http.server
 import json
 import re
 import subprocess
+import threading
 
 import program
 from box import BoxTest
 from entered import Terminal
+
+
+class OddAnswers(program.RootTest):
+    """A server says what it likes."""
+
+    def play(self, answers):
+        """Answers by the end of a path, else {}."""
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                path = self.path.split("?")[0]
+                body = next((text for end, text in answers.items()
+                             if path.endswith(end)), "{}").encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                with contextlib.suppress(OSError):
+                    self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.env["OPENPAI_CLUSTER"] = f"http://127.0.0.1:{server.server_port}"
+
+    def test_commands(self):
+        for commands in ('[["a"]]', '[{"a": "b"}]', "[7, null, true]", "7",
+                         '{"x": "y"}'):
+            with self.subTest(commands):
+                self.play({"/jobs": '[{"name": "j", "username": "u", '
+                                    '"state": "RUNNING", "appExitCode": 255}]',
+                           "/config": '{"taskRoles": {"w": {"commands": '
+                                      f'{commands}}}}}}}',
+                           "~j": '{"taskRoles": {"w": {"taskStatuses": '
+                                 '[7, [1], {"containerNodeName": 5}]}}}'})
+                shown = self.ok("list", "-o", "name,command,node,code")
+                self.assertRegex(shown, r"^NAME .*\nj +")
+                self.ok("list", "-w")
+                self.ok("show", "u~j")
 
 
 class Select(BoxTest):

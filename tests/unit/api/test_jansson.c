@@ -39,7 +39,9 @@ static void a_spec_goes_there_and_back(void **state)
   assert_null(back);
   test_expect_error(err, PAI_EINVAL, "taskRoles");
   json_decref(job);
+  err = NULL;
   assert_int_equal(pai_spec_from_jansson(&back, NULL, NULL, &err), PAI_EINVAL);
+  test_expect_error(err, PAI_EINVAL, "without");
   pai_spec_unref(spec);
 }
 
@@ -92,6 +94,10 @@ static void values_and_answers_are_converted(void **state)
   json_decref(value);
   assert_null(pai_jansson_value(json, PAI_JSON_NONE));
   pai_json_free(json);
+  value = pai_jansson_read("[18446744073709551616, 1]", 25, NULL);
+  assert_true(json_real_value(json_array_get(value, 0)) > 1.8e19);
+  json_decref(value);
+  assert_null(pai_jansson_read("[1e999]", 7, NULL));
   value = json_pack("{s:i,s:[s]}", "cpu", 1, "names", "b");
   written = pai_jansson_text(value, &len);
   assert_string_equal(written, "{\"cpu\":1,\"names\":[\"b\"]}");
