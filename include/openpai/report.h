@@ -115,8 +115,8 @@ typedef int (*pai_fix_cb)(void *user_data, const pai_diagnostic *diagnostic,
  * @param write      takes the text, also when nothing has changed
  * @param user_data  handed to @p choose and @p write
  * @param[out] err   NULL, or receives the error of a failure
- * @return how many fixes were applied; PAI_EINVAL for a broken call; PAI_ENOMEM;
- *         or what @p choose or @p write answered
+ * @return how many fixes were applied; PAI_EINVAL for a broken call; PAI_ELIMIT:
+ *         more than 1 GiB; PAI_ENOMEM; or what @p choose or @p write answered
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_report_fix(const pai_report *report,

@@ -12,9 +12,10 @@ typedef struct fmt_state {
 } fmt_state;
 
 static int put(fmt_state *f, const char *name, const char *text, size_t len,
-               bool differs)
+               const char *was, size_t was_len)
 {
-  int error;
+  bool differs = len != was_len || memcmp(text, was, len) != 0;
+  const char *why;
 
   f->differs = f->differs || differs;
   if (f->check && differs && cli_is_terminal(stdout))
@@ -25,10 +26,11 @@ static int put(fmt_state *f, const char *name, const char *text, size_t len,
     (void)putchar('\n');
   if (!f->check && !f->write)
     (void)cli_write(stdout, text, len);
-  error = f->write && differs ? cli_replace(name, text, len) : 0;
-  if (error == 0)
+  why =
+    f->write && differs ? cli_replace(name, was, was_len, text, len) : NULL;
+  if (why == NULL)
     return CLI_OK;
-  cli_fail("cannot write %s: %s", name, strerror(error));
+  cli_fail("cannot write %s: %s", name, why);
   return CLI_USAGE;
 }
 
@@ -46,8 +48,7 @@ static int format(fmt_state *f, const char *name, const char *text, size_t len)
     cli_error(cli_shown_name(name), err);
   } else {
     now = pai_draft_text(draft, &now_len);
-    code = put(f, name, now, now_len,
-               now_len != len || memcmp(now, text, len) != 0);
+    code = put(f, name, now, now_len, text, len);
   }
   pai_error_free(err);
   pai_draft_free(draft);

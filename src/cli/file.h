@@ -28,9 +28,10 @@ const char *cli_shown_name(const char *name);
  * of standard output that is seen in the end. */
 int cli_save(const char *name, const char *text, size_t len);
 
-/* Puts another text into a file, which may be a link: all of it, or what was
- * there stays.  Returns 0 or an errno. */
-int cli_replace(const char *name, const char *text, size_t len);
+/* Puts another text in the place of the one that was read from a file, which may be
+ * a link.  NULL; or why not, and then what was there stays. */
+const char *cli_replace(const char *name, const char *was, size_t was_len,
+                        const char *text, size_t len);
 
 /* Each finding as a compiler tells it, with its line of the file. */
 void cli_print_findings(FILE *out, const char *name, const pai_report *report);

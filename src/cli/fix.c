@@ -9,14 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 30, MOST_BYTES = 4 << 20 };
+/* Of a report's most findings each round corrects what it can. */
+enum { MOST_ROUNDS = 10, MOST_BYTES = 4 << 20 };
 
 typedef struct fixer {
   const char *name;
+  const char *was; /* what was read */
+  size_t was_len;
   FILE *told; /* lines for people, until the file is written */
   char *lines;
   size_t lines_len;
   FILE *out; /* the text of one round */
+  bool more; /* it was given up before nothing was left */
 } fixer;
 
 static int on_fix(void *user_data, const pai_diagnostic *d, const pai_fix *fix)
@@ -79,32 +83,46 @@ static int fix_text(fixer *f, char **text, size_t *len,
     rc = round_of(f, text, len, options, err);
     count += rc > 0 ? rc : 0;
   }
+  f->more = rc > 0;
   if (fclose(f->told) != 0 && rc >= 0)
     rc = PAI_ENOMEM;
   return rc < 0 ? rc : count;
 }
 
-/* Puts the text where it belongs; 0 or an errno. */
-static int keep(const fixer *f, const char *text, size_t len, int count,
-                bool tell)
+/* Puts the text where it belongs; NULL, or why not. */
+static const char *keep(const fixer *f, const char *text, size_t len,
+                        int count, bool tell)
 {
-  int error = 0;
+  const char *why = NULL;
 
   if (strcmp(f->name, "-") == 0)
     (void)cli_write(stdout, text, len);
   else if (count > 0)
-    error = cli_replace(f->name, text, len);
-  if (error == 0 && tell)
+    why = cli_replace(f->name, f->was, f->was_len, text, len);
+  if (why == NULL && tell)
     (void)fputs(f->lines, stdout);
-  return error;
+  if (why == NULL && f->more)
+    cli_say(PAI_LOG_WARNING, "more can be fixed: run it again");
+  return why;
+}
+
+/* A copy of a text; NULL: no memory. */
+static char *copy_of(const char *text, size_t len)
+{
+  char *copy = malloc(len + 1); /* also of nothing */
+
+  if (copy != NULL)
+    memcpy(copy, text, len);
+  return copy;
 }
 
 void cli_fix_open(cli_job_file *job, const char *name,
                   const pai_spec_options *options, bool tell)
 {
   fixer f = { .name = name };
+  const char *cannot = NULL;
   pai_error *err = NULL;
-  char *text = NULL;
+  char *text = NULL, *was = NULL;
   size_t len = 0;
   int error = cli_read_file(&text, &len, name, MOST_BYTES), count = 0;
 
@@ -119,18 +137,20 @@ void cli_fix_open(cli_job_file *job, const char *name,
     free(text);
     return;
   }
-  count = fix_text(&f, &text, &len, options, &err);
-  error = count >= 0 ? keep(&f, text, len, count, tell) : 0;
+  f.was = was = copy_of(text, len);
+  f.was_len = len;
+  count = was != NULL ? fix_text(&f, &text, &len, options, &err) : PAI_ENOMEM;
   if (count < 0)
     (void)snprintf(job->file.why, sizeof(job->file.why), "cannot fix %s: %s",
                    cli_shown_name(name),
                    err != NULL ? pai_error_message(err) : "out of memory");
-  else if (error != 0)
+  else if ((cannot = keep(&f, text, len, count, tell)) != NULL)
     (void)snprintf(job->file.why, sizeof(job->file.why), "cannot write %s: %s",
-                   name, strerror(error));
+                   name, cannot);
   else
     cli_job_file_take(job, name, text, len, options, false);
   pai_error_free(err);
   free(f.lines);
+  free(was);
   free(text);
 }

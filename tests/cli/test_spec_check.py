@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import threading
 import urllib.parse
 
 import program
@@ -427,17 +428,48 @@ class Fix(SpecTest):
                                "endColumn": 4},
              "insertedContent": {"text": "type"}}])
 
+    def test_whose_file_it_is(self):
+        path = pathlib.Path(self.write("slips.yaml", SLIPS))
+        other = self.folder / "other.yaml"
+        os.link(path, other)
+        self.spec("check", "--fix", "slips.yaml")
+        self.assertEqual((self.read("slips.yaml"), self.read("other.yaml")),
+                         (MENDED, MENDED))
+        other.unlink()
+        path.write_text(SLIPS)
+        path.chmod(0o640)
+        if os.getuid() == 0:
+            os.chown(path, 1, 2)
+        before = path.stat()
+        self.spec("check", "--fix", "slips.yaml")
+        after = path.stat()
+        self.assertEqual(self.read("slips.yaml"), MENDED)
+        self.assertEqual((after.st_uid, after.st_gid, after.st_mode),
+                         (before.st_uid, before.st_gid, before.st_mode))
+        self.assertNotEqual(after.st_ino, before.st_ino)
+
+    def test_what_is_no_file(self):
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        writer = threading.Thread(target=fifo.write_text, args=(SLIPS,))
+        writer.start()
+        done = self.spec("check", "--fix", "fifo")
+        writer.join()
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("cannot write fifo: it is not a regular file",
+                      done.stderr)
+        self.assertTrue(fifo.is_fifo())
+
     def test_what_cannot_be_written(self):
         folder = self.folder / "closed"
         folder.mkdir()
         (folder / "slips.yaml").write_text(SLIPS, encoding="utf-8")
-        folder.chmod(0o555)
-        if os.access(folder, os.W_OK):
+        (folder / "slips.yaml").chmod(0o444)
+        if os.access(folder / "slips.yaml", os.W_OK):
             name = "/proc/self/mem/none"  # root may write anywhere
             self.assertEqual(self.spec("check", "--fix", name).returncode, 2)
             return
         done = self.spec("check", "--fix", "closed/slips.yaml")
-        folder.chmod(0o755)
         self.assertEqual(done.returncode, 2)
         self.assertIn("cannot write closed/slips.yaml: Permission denied",
                       done.stderr)
