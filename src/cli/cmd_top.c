@@ -21,6 +21,7 @@ typedef struct picture {
   bool screen, json;
   cli_job_screen jobs;
   cli_standing at; /* of the job */
+  unsigned first;  /* of its tasks that has a row */
 } picture;
 
 /* --- all jobs ------------------------------------------------------------------- */
@@ -66,6 +67,7 @@ static void print(picture *p, FILE *to, unsigned width, unsigned rows)
     return;
   }
   v = cli_standing_view(&p->at);
+  v.first = p->first;
   if (p->json)
     cli_print_tasks_json(to, &v);
   else
@@ -97,6 +99,7 @@ static void draw(void *user_data)
 static void open_job(picture *p)
 {
   p->name = p->jobs.name;
+  p->first = 0;
   p->at = (cli_standing){ .r = p->r, .name = p->name };
 }
 
@@ -110,13 +113,34 @@ static bool close_job(picture *p)
   return true;
 }
 
+/* The tasks scroll, by less than a screen for the eye to find its place. */
+static void scroll(picture *p, int key, unsigned height)
+{
+  cli_job_view v = cli_standing_view(&p->at);
+  unsigned page = height > 8 ? height - 6 : 2, all = cli_count_tasks(&v),
+           room =
+             height > 4 ? height - 4 : 1, /* heading lines, and the rest */
+    last = all > room ? all - room : 0;
+
+  switch (key) {
+  case CLI_KEY_UP: p->first -= p->first > 0; break;
+  case CLI_KEY_DOWN: p->first++; break;
+  case CLI_KEY_PAGE_UP: p->first -= p->first < page ? p->first : page; break;
+  case CLI_KEY_PAGE_DOWN: p->first += page; break;
+  case CLI_KEY_HOME: p->first = 0; break;
+  case CLI_KEY_END: p->first = last; break;
+  default: break;
+  }
+  p->first = p->first < last ? p->first : last;
+}
+
 static cli_job_screen_wish heed_key(picture *p, int key)
 {
   cli_job_screen_wish wish = CLI_SCREEN_DRAW;
   unsigned width, height;
 
+  cli_screen_size(&width, &height);
   if (p->name == NULL) {
-    cli_screen_size(&width, &height);
     wish = cli_job_screen_key(&p->jobs, key, height);
     if (wish == CLI_SCREEN_OPEN)
       open_job(p);
@@ -124,6 +148,8 @@ static cli_job_screen_wish heed_key(picture *p, int key)
     wish = close_job(p) ? CLI_SCREEN_ASK : CLI_SCREEN_DRAW;
   } else if (key == 'q' || key == 'Q') {
     wish = CLI_SCREEN_QUIT;
+  } else {
+    scroll(p, key, height);
   }
   return wish;
 }
@@ -232,7 +258,7 @@ const cli_verb cli_top = {
     "terminal, print once.  Running jobs come first.  Keys on a terminal:\n"
     "\n"
     "  Up, Down, PgUp, PgDn, Home, End\n"
-    "                   choose a job, scroll\n"
+    "                   choose a job; scroll jobs or tasks\n"
     "  Enter            show the tasks of the chosen job; Esc: back\n"
     "  k                stop the chosen job, after a question: y, or K to\n"
     "                   kill it at once\n"

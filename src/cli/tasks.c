@@ -401,6 +401,39 @@ static void print_rest(FILE *to, const unsigned left[STATES + 1])
   (void)fputc('\n', to);
 }
 
+/* So many rows; `t` counts what has none then. */
+static void print_rows(FILE *to, tally *t, const cli_job_view *v,
+                       unsigned width, unsigned left)
+{
+  unsigned skip = v->first < t->all - left ? v->first : t->all - left;
+
+  for (size_t state = 0; state <= STATES && left > 0; state++) {
+    row r = { .v = v };
+    unsigned more = t->of[state];
+
+    while (left > 0 && more > 0 && cli_next_task(&r)) {
+      if (state_of(r.state) != state)
+        continue;
+      more--;
+      if (skip > 0) {
+        skip--;
+        continue;
+      }
+      print_row(to, t, &r, width);
+      t->of[state]--;
+      left--;
+    }
+  }
+}
+
+unsigned cli_count_tasks(const cli_job_view *v)
+{
+  tally t;
+
+  count_all(&t, v);
+  return t.all;
+}
+
 void cli_print_tasks(FILE *to, const cli_job_view *v, unsigned width,
                      unsigned rows)
 {
@@ -421,18 +454,7 @@ void cli_print_tasks(FILE *to, const cli_job_view *v, unsigned width,
     rows--;
   }
   left = t.all <= rows ? t.all : rows > 0 ? rows - 1 : 0;
-  for (size_t state = 0; state <= STATES && left > 0; state++) {
-    row r = { .v = v };
-    unsigned more = t.of[state];
-
-    while (left > 0 && more > 0 && cli_next_task(&r))
-      if (state_of(r.state) == state) {
-        print_row(to, &t, &r, width);
-        t.of[state]--;
-        more--;
-        left--;
-      }
-  }
+  print_rows(to, &t, v, width, left);
   if (t.all > rows && rows > 0)
     print_rest(to, t.of);
 }

@@ -13,12 +13,15 @@ typedef struct cli_job_view {
   const cli_usage *usage;
   int64_t now_ms;
   int64_t age_ms; /* of what is known */
+  unsigned first; /* so many tasks are passed over, if not all have a row */
 } cli_job_view;
 
 /* Lines: how the job stands, how far it is, and its tasks, those first that
  * failed or run.  `rows` lines at most; of columns those that fit.  Pure. */
 void cli_print_tasks(FILE *to, const cli_job_view *v, unsigned width,
                      unsigned rows);
+/* How many tasks there are. */
+unsigned cli_count_tasks(const cli_job_view *v);
 /* One line, an object (tasks_json.c). */
 void cli_print_tasks_json(FILE *to, const cli_job_view *v);
 
