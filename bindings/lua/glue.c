@@ -368,8 +368,8 @@ listener *pai_lua_check_platform(lua_State *L, int arg, char **root,
   *root = *runtime = *policy = NULL;
   *durable = true;
   if (!has_options(L, arg, known,
-                   "root, durable, runtime, policy "
-                   "and on_event")) {
+                   "root, durable, runtime, policy, on_event, keep_time, "
+                   "keep_jobs and keep_bytes")) {
     lua_pushnil(L);
     return new_listener(L);
   }

@@ -182,6 +182,9 @@ function platform:leave() return close(self, true) end
 local job_options = {
   time = "text", after = "text", virtual_cluster = "text", priority = "text",
 }
+local limits = {
+  keep_time = "number", keep_jobs = "number", keep_bytes = "number",
+}
 local submit_options = {
   name = "text", user = "text", code_dir = "text", work_dir = "text",
 }
@@ -503,9 +506,22 @@ shared.job_with, shared.over_the_file = job_with, over_the_file
 rawset(openpai, "Platform", nil)
 rawset(openpai, "LogReader", nil)
 rawset(openpai, "platform", {
-  -- root =, durable = (true), runtime =, policy =, on_event =
+  -- root =, durable = (true), runtime =, policy =, on_event =; and how long, how
+  -- many and how large finished jobs are kept: keep_time = (in microseconds),
+  -- keep_jobs =, keep_bytes = (of their logs)
   open = function(options)
-    local raw, message, code, detail = core.open(options)
+    local kept, rest = {}, options or {}
+    if type(options) == "table" then
+      rest = {}
+      for name, value in pairs(options) do
+        if limits[name] then
+          kept[name] = value
+        else
+          rest[name] = value
+        end
+      end
+    end
+    local raw, message, code, detail = core.open(rest, words(kept, limits))
     if not raw then
       return nil, message, code, detail
     end

@@ -175,15 +175,27 @@ static Platform *new_platform(void)
   return p;
 }
 
+static const option platform_limits[] = {
+  OPTION(pai_platform_options, keep_time, OPTION_TIME),
+  OPTION(pai_platform_options, keep_bytes, OPTION_U64),
+  OPTION(pai_platform_options, keep_jobs, OPTION_U64),
+};
+
 Platform *facade_open(const char *root, bool durable, const char *runtime,
-                      const char *policy, listener *l, failure *f)
+                      const char *policy, listener *l, words limits,
+                      failure *f)
 {
   pai_platform_options options = PAI_PLATFORM_OPTIONS_INIT;
   Platform *p = new_platform();
+  bool good = options_read(
+    &options, platform_limits,
+    sizeof(platform_limits) / sizeof(platform_limits[0]), &limits, f);
 
-  if (p == NULL) {
+  if (p == NULL || !good) {
     l->free(l);
-    facade_fail(f, PAI_ENOMEM, "out of memory");
+    free(p);
+    if (good)
+      facade_fail(f, PAI_ENOMEM, "out of memory");
     return NULL;
   }
   p->listener = l;
@@ -543,7 +555,7 @@ job_state facade_wait(Platform *p, pai_job_id job, failure *f)
 
 job_state facade_run(Job *job, const char *root, listener *l, failure *f)
 {
-  Platform *p = facade_open(root, false, NULL, NULL, l, f);
+  Platform *p = facade_open(root, false, NULL, NULL, l, (words){ "", 0 }, f);
   job_state s = { 0, 0 };
   pai_job_id id;
 

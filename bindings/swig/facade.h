@@ -85,10 +85,12 @@ struct listener {
   void (*free)(listener *self);
 };
 
-/* Each takes the listener, also when it fails.  A platform that is durable
+/* Each takes the listener, also when it fails.  `limits`: keep_time, keep_bytes,
+ * keep_jobs of pai_platform_options.  A platform that is durable
  * keeps its jobs in the root's database (facade_records.h). */
 Platform *facade_open(const char *root, bool durable, const char *runtime,
-                      const char *policy, listener *l, failure *f);
+                      const char *policy, listener *l, words limits,
+                      failure *f);
 job_state facade_run(Job *job, const char *root, listener *l, failure *f);
 
 /* Frees without a word: kills what runs, but for tasks of a durable one. */

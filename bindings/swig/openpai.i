@@ -199,8 +199,9 @@ typedef struct {} Draft;
 typedef struct {} Platform;
 %extend Platform {
   static Platform *open(const char *root, bool durable, const char *form,
-                        const char *why, listener *l, failure *f) {
-    return facade_open(root, durable, form, why, l, f);
+                        const char *why, listener *l, words fields,
+                        failure *f) {
+    return facade_open(root, durable, form, why, l, fields, f);
   }
   ~Platform() { facade_free($self); }
   pai_job_id submit(Job *job, words fields, failure *f) {

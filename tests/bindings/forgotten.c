@@ -215,7 +215,8 @@ static const char talking[] =
 static Platform *open_platform(const char *root, pai_job_id *job)
 {
   failure f = { 0 };
-  Platform *p = facade_open(root, true, "process", NULL, NULL, &f);
+  Platform *p =
+    facade_open(root, true, "process", NULL, NULL, (words){ "", 0 }, &f);
   pai_spec *spec;
   char name[64];
   int len = snprintf(name, sizeof(name), "name%ctalking%d", 0, (int)getpid());
@@ -446,7 +447,8 @@ static void followers_are_forgotten(const char *root)
                     .rethrow = nothing_is_kept,
                     .free = nothing_is_kept };
   failure f = { 0 };
-  Platform *p = facade_open(root, false, "process", NULL, &deaf, &f);
+  Platform *p =
+    facade_open(root, false, "process", NULL, &deaf, (words){ "", 0 }, &f);
   Follower *last;
   job_text text;
 
@@ -521,7 +523,8 @@ static void a_follower_is_forgotten_while_a_job_runs(const char *root)
 {
   failure f = { 0 };
   char file[128];
-  Platform *p = facade_open(root, false, "process", NULL, NULL, &f);
+  Platform *p =
+    facade_open(root, false, "process", NULL, NULL, (words){ "", 0 }, &f);
   Follower *kept, *forgotten;
   pthread_t thread;
   waiter w;

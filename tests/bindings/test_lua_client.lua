@@ -229,7 +229,7 @@ end
 
 function tests.coroutines()
   local c = client()
-  local job = assert(c:submit(file("together", "read x < gate"),
+  local job = assert(c:submit(file("together", "sleep 1000"),
                               { name = "together" }))
   local order = {}
   c:spawn(function()

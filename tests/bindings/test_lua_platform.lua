@@ -150,6 +150,23 @@ function tests.options()
   assert(p:close())
 end
 
+function tests.finished_jobs_are_kept_so_far()
+  local p, root = open()
+  for number = 1, 4 do
+    assert(assert(p:submit(job("true", "t" .. number))):wait() == "succeeded")
+  end
+  assert(p:close())
+  p = open { root = root, keep_jobs = 2 }
+  while #assert(p:jobs()) > 2 do
+    assert(p:dispatch() ~= nil)
+  end
+  assert(p:jobs()[1].name == "t4" and p:jobs()[2].name == "t3")
+  assert(p:close())
+  assert(select(3, openpai.platform.open { root = root, keep_jobs = -1 }) ==
+         "PAI_EINVAL")
+  assert(not pcall(openpai.platform.open, { root = root, keep = 2 }))
+end
+
 function tests.stays()
   local p, root = open()
   local h = assert(p:submit(job("echo x; exec sleep 1000", "stays")))

@@ -5,6 +5,7 @@ Usage: test_python_platform.py ROOT [unittest's arguments]
 import asyncio
 import gc
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -194,6 +195,23 @@ class Platforms(unittest.TestCase):
                     call(job_id)
             self.assertTrue(os.path.isdir(folder))
             self.assertTrue(platform.wait(platform.submit(job("true"))))
+
+    def test_finished_jobs_are_kept_so_far(self):
+        root = new_root()
+        with openpai.Platform(root=root) as platform:
+            for number in range(4):
+                platform.submit(job("true"), name="t%d" % number).wait()
+            for wrong in {"keep_jobs": -1}, {"keep_bytes": "x"}:
+                with self.assertRaises(openpai.InvalidError):
+                    openpai.Platform(root=root, **wrong)
+        with openpai.Platform(root=root, keep_jobs=2) as platform:
+            while len(list(platform.jobs())) > 2:
+                left = platform.timeout_ms()
+                select.select([platform], [], [],
+                              left / 1000 if left >= 0 else None)
+                platform.dispatch()
+            self.assertEqual([done.name for done in platform.jobs()],
+                             ["t3", "t2"])
 
     def test_stopped_at_once(self):
         """A job that is stopped before its first turn leaves its CPUs."""

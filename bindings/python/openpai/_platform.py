@@ -155,10 +155,19 @@ class Platform(Waits):
     def __init__(self, *, root: Optional[Path] = None, durable: bool = True,
                  runtime: Optional[str] = None,
                  policy: Optional[str] = None,
-                 on_event: Optional[OnEvent] = None) -> None:
+                 on_event: Optional[OnEvent] = None,
+                 keep_time: Optional[float] = None,
+                 keep_jobs: Optional[int] = None,
+                 keep_bytes: Optional[int] = None) -> None:
+        """Finished jobs are removed, the oldest first, after `keep_time`
+        seconds, beyond `keep_jobs` of them, and where all logs have more than
+        `keep_bytes`; without these all are kept."""
         ends: Ends = {}
         self._platform = _facade.Platform.open(
-            root, bool(durable), runtime, policy, _listener(on_event, ends))
+            root, bool(durable), runtime, policy, _listener(on_event, ends),
+            as_words({"keep_time": None if keep_time is None
+                      else round(keep_time * 1_000_000),
+                      "keep_jobs": keep_jobs, "keep_bytes": keep_bytes}))
         self._pump = Pump(self._platform, ends)
 
     def __enter__(self) -> "Platform":
