@@ -1,4 +1,5 @@
 /* facade_replay.c - logs that are read again */
+#include "facade_sim.h"
 #include "options.h"
 #include "sched_shared.h"
 #include "shared.h"
@@ -10,6 +11,7 @@ struct Replay {
   pai_replay *replay;
   Scheduler *view; /* and our lock */
   job_text text;   /* of one that was parsed */
+  bool raised;     /* by the handler of a signal, as Ctrl-C */
 };
 
 /* --- life ------------------------------------------------------------------ */
@@ -20,6 +22,14 @@ void facade_replay_free(Replay *r)
   facade_sched_free(r->view);
   free(r->text.bytes);
   free(r);
+}
+
+static int on_stop(void *user_data)
+{
+  Replay *r = user_data;
+
+  r->raised = r->raised || script_signals();
+  return r->raised;
 }
 
 /* One without its replay; takes the policy. */
@@ -43,6 +53,8 @@ static Replay *make(pai_replay_options *o, words list, policy_ref policy,
     return NULL;
   }
   r->view = view;
+  o->stop = on_stop;
+  o->stop_data = r;
   if (f->code == PAI_OK)
     (void)options_read(o, known, sizeof(known) / sizeof(*known), &list, f);
   return r;
@@ -98,11 +110,17 @@ Replay *facade_replay_parse(const char *text, size_t len, words list,
 
 static bool begin(Replay *r, failure *f)
 {
+  r->raised = false;
   return view_begin(r->view, f);
 }
 
 static void end(Replay *r, failure *f)
 {
+  if (r->raised) { /* what the handler has raised is told */
+    pai_error_free(f->err);
+    f->err = NULL;
+    f->code = PAI_EUSER;
+  }
   view_end(r->view, pai_replay_sched(r->replay), false, f);
 }
 

@@ -35,11 +35,15 @@ typedef struct pai_replay_options {
   int check; /**< 1: a later snapshot that differs from the state that the
                   lines before it make is an error; 0: such snapshots are
                   skipped */
+  /** NULL, or asked every few lines: non-zero gives the call up, with
+   *  PAI_ECANCELED; the replay stands where it came to. */
+  int (*stop)(void *user_data);
+  void *stop_data; /**< for stop() */
 } pai_replay_options;
 
-#define PAI_REPLAY_OPTIONS_INIT                           \
-  {                                                       \
-    sizeof(pai_replay_options), NULL, NULL, NULL, NULL, 0 \
+#define PAI_REPLAY_OPTIONS_INIT                                       \
+  {                                                                   \
+    sizeof(pai_replay_options), NULL, NULL, NULL, NULL, 0, NULL, NULL \
   }
 
 /**

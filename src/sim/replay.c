@@ -11,12 +11,14 @@
 
 #include <inttypes.h>
 
+enum { ASK_EVERY = 16 }; /* lines, whether to go on */
+
 /* --- making --------------------------------------------------------------- */
 
 int pai__replay_options(pai_replay_options *out,
                         const pai_replay_options *opts, pai_error **err)
 {
-  if (PAI__OPTIONS_IN(out, opts, pai_replay_options, check) < 0)
+  if (PAI__OPTIONS_IN(out, opts, pai_replay_options, stop_data) < 0)
     return pai__fail_struct(err, PAI_EINVAL, opts, "pai_replay_options");
   out->alloc = pai__alloc_or_libc(out->alloc);
   return PAI_OK;
@@ -49,6 +51,8 @@ int pai_replay_new(pai_replay **out, pai_read_at_cb read, void *user_data,
   pai__lines_init(&r->lines, &r->alloc, read, user_data, size);
   r->table = o.table;
   r->check = o.check != 0;
+  r->stop = o.stop;
+  r->stop_data = o.stop_data;
   if (!keep_text(r, &r->policy, o.policy) ||
       !keep_text(r, &r->policy_options, o.policy_options)) {
     pai_replay_free(r);
@@ -337,6 +341,9 @@ int pai_replay_step(pai_replay *r, pai_error **err)
   if (err != NULL)
     *err = NULL;
   PAI__CHECK_ARG_ERR(r != NULL, err);
+  if (r->stop != NULL && r->steps++ % ASK_EVERY == 0 &&
+      r->stop(r->stop_data) != 0)
+    return pai__fail(err, PAI_ECANCELED, "the replay was given up");
   rc = pai__lines_next(&r->lines, r->at, &line, err);
   if (rc == 0 && r->s == NULL)
     return pai__fail(err, PAI_EINVAL, "this log is empty");

@@ -14,6 +14,9 @@ struct pai_replay {
   char *policy; /* that decides instead, or NULL */
   char *policy_options;
   bool check;
+  int (*stop)(void *user_data); /* or NULL */
+  void *stop_data;
+  uint32_t steps;
   bool ranged, dated; /* begin and end are known; they count from 1970 */
   pai_time begin, end;
   uint64_t last; /* where the last whole line begins */

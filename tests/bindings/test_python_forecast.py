@@ -73,6 +73,28 @@ class Forecasts(unittest.TestCase):
                 ask()
         self.assertEqual(s.when(2, runs=10).runs, 10)  # as if nothing was
 
+    def test_a_signal_ends_a_replay(self):
+        class Enough(Exception):
+            pass
+
+        def handler(number, frame):
+            raise Enough
+
+        lines = io.BytesIO()
+        s = openpai.Scheduler(cluster("nodes:1 gpu:8:v100"), "fifo")
+        s.log(lines)
+        self.addCleanup(signal.signal, signal.SIGALRM,
+                        signal.signal(signal.SIGALRM, handler))
+        last = 10**6
+        replay = openpai.Replay.parse(lines.getvalue() + b"".join(
+            b'{"time":%d,"event":"decide"}\n' % i for i in range(last + 1)))
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with self.assertRaises(Enough):
+            replay.at(last)
+        self.assertLess(replay.line, last)
+        replay.at(last)  # as if nothing was
+        self.assertEqual(replay.line, last + 2)
+
     def test_history(self):
         history = openpai.History()
         for i in range(20):

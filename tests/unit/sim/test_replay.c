@@ -108,6 +108,39 @@ static void little_is_read_for_it(void **state)
   pai__buf_dispose(&log);
 }
 
+static int soon(void *user_data)
+{
+  int *left = user_data;
+
+  return --*left < 0;
+}
+
+/* Where it came to it stands, and goes on from there. */
+static void a_replay_is_given_up(void **state)
+{
+  pai_replay_options o = PAI_REPLAY_OPTIONS_INIT;
+  pai_error *err = NULL;
+  pai_replay *r;
+  pai__buf log;
+  uint64_t line;
+  int left = 3;
+
+  (void)state;
+  busy_log(&log, "fifo", 200, MAY, 0);
+  o.stop = soon;
+  o.stop_data = &left;
+  r = busy_open(&log, &o);
+  assert_int_equal(pai_replay_to(r, MAY + 190 * SECOND, &err), PAI_ECANCELED);
+  test_expect_error(err, PAI_ECANCELED, "given up");
+  line = pai_replay_line(r);
+  assert_in_range(line, 16, 100);
+  left = 1000;
+  assert_int_equal(pai_replay_to(r, MAY + 190 * SECOND, NULL), PAI_OK);
+  assert_true(pai_replay_line(r) > line);
+  pai_replay_free(r);
+  pai__buf_dispose(&log);
+}
+
 static void line_numbers_are_those_of_the_log(void **state)
 {
   pai__buf log;
@@ -208,6 +241,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(any_time_is_as_if_read_from_the_beginning),
     cmocka_unit_test(little_is_read_for_it),
+    cmocka_unit_test(a_replay_is_given_up),
     cmocka_unit_test(line_numbers_are_those_of_the_log),
     cmocka_unit_test(another_policy_decides),
     cmocka_unit_test(a_broken_contract_is_told),
