@@ -441,7 +441,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(handle.result(), 7)
         status = handle.show()
         path = (pathlib.Path(self.platform.status["root"]) / "code" /
-                ("%s~%s" % (status.user, status.name)) / "outcome.pickle")
+                ("%s~%s" % (status.user, status.name)) / "_openpai_outcome.pickle")
         own = path.with_name("own")
         path.rename(own)
         path.symlink_to(own)

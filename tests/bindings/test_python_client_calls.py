@@ -300,8 +300,8 @@ class Elsewhere(unittest.TestCase):
         other = pathlib.Path(new_root()) / "python"
         other.write_text(
             "#!/bin/sh\nexec %s -c 'import sys, runpy\n"
-            "sys.version_info = (3, 2, 0)\nsys.argv = [\"run.py\"]\n"
-            "runpy.run_path(\"run.py\", run_name=\"__main__\")'\n"
+            "sys.version_info = (3, 2, 0)\nsys.argv = [\"_openpai_run.py\"]\n"
+            "runpy.run_path(\"_openpai_run.py\", run_name=\"__main__\")'\n"
             % sys.executable)
         other.chmod(0o755)
         options = self.client.options(python=str(other))

@@ -48,6 +48,7 @@ from ._life import (
 from ._handle import CallHandle, Handle
 from ._logs import Logs
 from ._many import Executor
+from ._outcome import JobFailed
 from ._platform import CallOptions, Event, Platform, repair, run
 from ._policy import PolicyHost, SchedulingPolicy, policy
 from ._queue import (
@@ -64,7 +65,6 @@ from ._sampler import (
 from ._sched import Log, Scheduler, SchedulerView, policies
 from ._session import AsyncSession, Chunk, Session
 from ._shadow import Difference, Shadow, ShadowStart
-from ._ship import JobFailed
 from ._sim import (
     Comparison, SimJob, SimReport, Simulation, compare, simulate)
 from ._topology import (

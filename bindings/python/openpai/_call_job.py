@@ -1,24 +1,20 @@
 """The jobs of functions: their job files, and what they come to."""
-import io
 import json
 import os
-import pathlib
-import pickle
 import re
 import secrets
 import shlex
 import sys
 import time
 from dataclasses import dataclass
-from typing import (
-    Any, BinaryIO, Dict, List, Mapping, Optional, Sequence, Tuple)
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from ._errors import (
-    InvalidError, NotFoundError, PermissionDenied, TimedOutError)
+from ._errors import TimedOutError
 from ._job import Job, Path
 from ._job_options import JobOptions
+from ._outcome import JobFailed
 from ._records import JobStatus, Result, Why
-from ._ship import JobFailed
+from ._runner import RUN
 
 #: MiB of a CPU where nobody knows the machine; those of the program.
 EACH_MB = 4096
@@ -50,7 +46,7 @@ def megabytes(memory: Optional[str], machine: Optional[Mapping[str, Any]],
     return max((int(match[1]) << shift) >> 20, 1)
 
 
-def folders(root: str) -> List[str]:
+def folders(root: Optional[str]) -> List[str]:
     """Below /tmp, what the job needs of this process: tasks in the sandbox have
     a /tmp of their own, and see nothing of the platform's root."""
     found: List[str] = []
@@ -58,27 +54,29 @@ def folders(root: str) -> List[str]:
             os.getcwd(), sys.prefix, sys.base_prefix, *filter(None, sys.path))}):
         if path.startswith("/tmp/") and os.path.exists(path) and not any(
                 path == above or path.startswith(above + "/")
-                for above in (*found, root)):
+                for above in (*found, *filter(None, (root,)))):
             found.append(path)
     return found[:64]
 
 
 def _command(python: Optional[str], here: bool) -> str:
-    """What runs run.py.  Elsewhere it is this Python if it is there, else one
+    """What runs the runner.  Elsewhere it is this Python if it is there, else one
     of the same version, else any: code that needs the version says so."""
     if python is not None or here:
-        return "exec %s -u run.py" % shlex.quote(python or sys.executable)
+        return "exec %s -u %s" % (
+            shlex.quote(os.fspath(python or sys.executable)), RUN)
     ours = "%d.%d" % sys.version_info[:2]
     check = "import sys; sys.exit('%%d.%%d' %% sys.version_info[:2] != '%s')"
     return (
         "for python in %s python%s python3 python; do\n"
         "  if command -v $python > /dev/null && $python -c \"%s\"; then\n"
-        "    exec $python -u run.py\n"
+        "    exec $python -u {run}\n"
         "  fi\n"
         "done\n"
-        "command -v python3 > /dev/null && exec python3 -u run.py\n"
+        "command -v python3 > /dev/null && exec python3 -u {run}\n"
         "echo 'there is no Python here' >&2; exit 127" % (
-            shlex.quote(sys.executable), ours, check % ours))
+            shlex.quote(sys.executable), ours, check % ours)
+    ).replace("{run}", RUN)
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ class Wishes:
 
     def job(self, name: str, machine: Optional[Mapping[str, Any]],
             folders: Sequence[str], *, here: bool = True) -> Job:
-        """A job of one task that runs run.py in the folder of its code."""
+        """A job of one task that runs the runner in the folder of its code."""
         file: Dict[str, Any] = {
             "protocolVersion": 2, "name": job_name(name), "type": "job",
             "prerequisites": [{"name": "image", "type": "dockerimage",
@@ -150,64 +148,3 @@ def failure(ended: Result, status: JobStatus, why: Why,
             else ended.state, ended.code,
             ": " + reason if reason else ""), *lines]),
         ended.state, ended.code, reason, lines)
-
-
-def _own_bytes(path: pathlib.Path) -> bytes:
-    """Of a file of this user: to unpickle another's runs what he likes."""
-    if not path.is_symlink():
-        with open(path, "rb", opener=lambda name, flags: os.open(
-                name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as file:
-            if os.fstat(file.fileno()).st_uid == os.geteuid():
-                return file.read()
-    raise PermissionDenied(
-        "the job's result is not a file of this user: it is not read, as that "
-        "may run another's code\nhelp: ask for it as the job's user, or have "
-        "the job write a file")
-
-
-class _Unpickler(pickle.Unpickler):
-    """Of outcomes: what was sent by value comes back as what it is here."""
-
-    def __init__(self, file: BinaryIO, sent: Mapping[str, Any]) -> None:
-        super().__init__(file)
-        self._sent = sent
-
-    def find_class(self, module: str, name: str) -> Any:
-        if module == "__main__" and name in self._sent:
-            return self._sent[name]
-        return super().find_class(module, name)
-
-
-def outcome(folder: pathlib.Path, sent: Mapping[str, Any]) -> Any:
-    """What the code in a job's folder came to."""
-    __tracebackhide__ = True
-    try:
-        told = _own_bytes(folder / "outcome.pickle")
-    except PermissionDenied:
-        raise
-    except OSError:
-        raise no_result() from None
-    return read_outcome(told, sent)
-
-
-def no_result() -> NotFoundError:
-    return NotFoundError(
-        "the job has told no result\nhelp: only a job of call() or %%pai "
-        "that ran to its end has one; see why() and logs()")
-
-
-def read_outcome(told: bytes, sent: Mapping[str, Any]) -> Any:
-    """The value of an outcome; raises what the code has raised."""
-    __tracebackhide__ = True
-    try:
-        kind, value, text = _Unpickler(io.BytesIO(told), sent).load()
-    except Exception as error:
-        raise InvalidError(
-            "the job's result cannot be read here: %s\nhelp: define or import "
-            "here, too, what the result is made of" % error) from error
-    if kind == "value":
-        return value
-    if value is None:
-        raise JobFailed(text)
-    value.__cause__ = JobFailed(text)
-    raise value

@@ -8,6 +8,8 @@ from typing import (
     Union)
 
 from . import _job_files
+from ._answers import a_list, an_object
+from ._archive import packed
 from ._client_base import Answer, ClientBase
 from ._client_functions import AsyncFunctions, BlockingFunctions
 from ._client_streams import (
@@ -66,7 +68,7 @@ class Client(AsyncFunctions):
         """Logs in: {"user", "token", "admin"}.  The token is used from now
         on, and made anew when it is no longer good."""
         return await self._await(self._told(
-            "login", {"user": user, "password": password}))
+            "login", {"user": user, "password": password}, an_object))
 
     async def logout(self) -> None:
         """Makes the server forget the token, and the client, too."""
@@ -74,11 +76,11 @@ class Client(AsyncFunctions):
 
     async def info(self) -> Dict[str, Any]:
         """What the server is."""
-        return await self._await(self._told("info"))
+        return await self._await(self._told("info", None, an_object))
 
     async def users(self) -> List[Dict[str, Any]]:
         """All users, as the API has them."""
-        return await self._await(self._told("users"))
+        return await self._await(self._told("users", None, a_list))
 
     async def request(self, method: str, path: str, *, json: Any = None,
                       data: Optional[bytes] = None,
@@ -98,10 +100,11 @@ class Client(AsyncFunctions):
                      priority: Optional[Priority] = None,
                      tags: Union[str, Iterable[str]] = ()) -> str:
         """Submits a job, or the file at a path: "user~name".  `code` is a
-        folder that its commands begin in, for servers of this library; all
-        else is as for Platform.submit()."""
-        return await self._await(self._submit(job, name, code, JobOptions.of(
-            time, after, virtual_cluster, priority, tags)))
+        folder that its commands begin in, for servers of this library; links
+        in it stay links.  All else is as for Platform.submit()."""
+        return await self._await(self._submit(
+            job, name, packed(code), JobOptions.of(
+                time, after, virtual_cluster, priority, tags)))
 
     def jobs(self, *, state: _Filter = None, user: _Filter = None,
              virtual_cluster: _Filter = None, tag: _Filter = None,
@@ -279,20 +282,17 @@ class BlockingClient(BlockingFunctions):
 
     def login(self, user: str, password: str) -> Dict[str, Any]:
         """As Client.login(), and so on."""
-        result: Dict[str, Any] = self._block(self._told(
-            "login", {"user": user, "password": password}))
-        return result
+        return self._block(self._told(
+            "login", {"user": user, "password": password}, an_object))
 
     def logout(self) -> None:
         self._block(self._done("logout", {}))
 
     def info(self) -> Dict[str, Any]:
-        result: Dict[str, Any] = self._block(self._told("info"))
-        return result
+        return self._block(self._told("info", None, an_object))
 
     def users(self) -> List[Dict[str, Any]]:
-        result: List[Dict[str, Any]] = self._block(self._told("users"))
-        return result
+        return self._block(self._told("users", None, a_list))
 
     def request(self, method: str, path: str, *, json: Any = None,
                 data: Optional[bytes] = None, type: Optional[str] = None,
@@ -307,8 +307,9 @@ class BlockingClient(BlockingFunctions):
                after: After = (), virtual_cluster: Optional[str] = None,
                priority: Optional[Priority] = None,
                tags: Union[str, Iterable[str]] = ()) -> str:
-        return self._block(self._submit(job, name, code, JobOptions.of(
-            time, after, virtual_cluster, priority, tags)))
+        return self._block(self._submit(
+            job, name, packed(code), JobOptions.of(
+                time, after, virtual_cluster, priority, tags)))
 
     def jobs(self, *, state: _Filter = None, user: _Filter = None,
              virtual_cluster: _Filter = None, tag: _Filter = None,
@@ -353,7 +354,7 @@ class BlockingClient(BlockingFunctions):
         self._block(_job_files.upload(OfServer(self, job), local, path))
 
     def wait(self, job: str, timeout: Optional[float] = None) -> Result:
-        return self._block(self._wait(job), timeout)
+        return self._block(self._wait(job), timeout, "the job is not over")
 
     def exec(self, job: str, command: Command = None,
              task: Optional[TaskName] = None, *, input: bytes = b"",

@@ -1,14 +1,13 @@
 """What both clients have in common: what is asked, and what it becomes."""
-import io
 import json
 import os
-import tarfile
 import urllib.parse
 from dataclasses import dataclass
 from typing import (
-    Any, Dict, Iterable, NamedTuple, Optional, Union, cast)
+    Any, Callable, Dict, Iterable, NamedTuple, Optional, TypeVar, Union, cast)
 
 from . import facade as _facade
+from ._answers import a_text, anything, first_role, understood
 from ._exec import (
     Command, Executed, command_words, exec_fields, executed, tried)
 from ._records import (
@@ -19,6 +18,7 @@ from ._loop import Asked, Pump, Steps, Waits
 from ._session import begun
 from ._values import fields as as_words
 
+_T = TypeVar("_T")
 _Filter = Union[None, str, Iterable[str]]
 
 
@@ -56,15 +56,6 @@ class JobChange(NamedTuple):
 
 def _microseconds(seconds: Optional[float]) -> Optional[int]:
     return None if seconds is None else int(seconds * 1e6)
-
-
-def _archive(folder: Path) -> bytes:
-    """A folder as the server takes it."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT
-                      ) as archive:
-        archive.add(os.fsdecode(folder), arcname=".")
-    return packed.getvalue()
 
 
 def _job_text(job: Union[Job, Path], options: JobOptions) -> bytes:
@@ -177,18 +168,18 @@ class ClientBase(Waits):
         self._pump.poke()
         return call
 
-    def _told(self, kind: str, fields: Optional[Dict[str, Any]] = None
-              ) -> Steps[Any]:
-        """The JSON that is answered."""
+    def _told(self, kind: str, fields: Optional[Dict[str, Any]] = None,
+              make: Callable[[Any], _T] = anything) -> Steps[_T]:
+        """What `make` makes of the JSON that is answered."""
         call = self._begin(kind, fields)
         yield call
         call.answer()
-        return json.loads(call.body() or b"null")
+        return understood(call.body() or b"null", make)
 
-    def _told_at(self, path: str) -> Steps[Any]:
-        """The JSON of any path."""
+    def _told_at(self, path: str, make: Callable[[Any], _T]) -> Steps[_T]:
+        """The same of any path."""
         answer = yield from self._request("GET", path, None, None, None, None)
-        return answer.json()
+        return understood(answer.body, make)
 
     def _done(self, kind: str, fields: Dict[str, Any]) -> Steps[None]:
         call = self._begin(kind, fields)
@@ -210,15 +201,16 @@ class ClientBase(Waits):
                       told["tries"])
 
     def _submit(self, job: Union[Job, Path], name: Optional[str],
-                code: Optional[Path], options: JobOptions = JobOptions()
+                code: bytes, options: JobOptions = JobOptions()
                 ) -> Steps[str]:
+        """`code`: a tar archive of its folder, or b""."""
         text = _job_text(job, options)
-        call = self._begin("submit", {"name": name}, text,
-                           _archive(code) if code is not None else b"")
+        call = self._begin("submit", {"name": name}, text, code)
         yield call
         call.answer()
-        told = json.loads(call.body() or b"{}")
-        made = str(told.get("name") or name or Job.parse(text).name)
+        told = understood(call.body() or b"{}",
+                          lambda told: a_text(told.get("name")))
+        made = told or name or Job.parse(text).name
         if "~" not in made:
             user = self.user
             if user is None:  # a socket tells the platform, but not the client
@@ -230,8 +222,7 @@ class ClientBase(Waits):
         return made
 
     def _job(self, name: str) -> Steps[JobStatus]:
-        told = yield from self._told("job", {"job": name})
-        return make_status(told)
+        return (yield from self._told("job", {"job": name}, make_status))
 
     def _forget(self, job: str, keep_files: bool) -> Steps[Optional[str]]:
         answer = yield from self._request(
@@ -239,15 +230,15 @@ class ClientBase(Waits):
                 urllib.parse.quote(job, safe="~"),
                 "?keepFiles=true" if keep_files else ""),
             None, None, None, None)
-        kept: Optional[str] = answer.json().get("kept")
-        return kept
+        return understood(answer.body,
+                          lambda told: a_text(told.get("kept")))
 
     def _enter(self, job: str, command: Command, task: Optional[TaskName],
                input: bytes, tty: bool) -> Steps["_facade.Exec"]:
         role, index = task_name(task) if task is not None else (None, 0)
         if role is None:
             status = yield from self._job(job)
-            role = next(iter(status.detail["taskRoles"]))
+            role = first_role(status)
         call = self._client.enter(exec_fields(role, index, tty, job=job),
                                   command_words(command), input)
         self._pump.poke()

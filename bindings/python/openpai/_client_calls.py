@@ -1,5 +1,4 @@
 """Functions as jobs of a server: what call() of a client gives."""
-import os
 import pathlib
 import shutil
 import tempfile
@@ -8,13 +7,16 @@ from typing import (
     TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, Generic,
     Iterable, Iterator, Mapping, Optional, Tuple, TypeVar)
 
-from . import _call_job, _job_files, _ship
-from ._errors import Error, NotFoundError, PermissionDenied
+from . import _call_job, _job_files, _outcome, _ship
+from ._answers import a_text, an_object, first_role
+from ._archive import packed
+from ._errors import Error, NotFoundError, ServerNotFoundError
 from ._job_options import JobOptions
 from ._loop import Steps
+from ._outcome import JobFailed
 from ._records import (
     FINAL, JobStatus, Result, State, TaskName, Why, make_why)
-from ._ship import JobFailed
+from ._runner import OUTCOME, SHIPPED
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
@@ -27,18 +29,29 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+#: In a contract for codes: the command's own, which the platform cannot read.
+_ANY_CODE = 255
+
 
 # --- one call ----------------------------------------------------------------
 
 def machine(client: "ClientBase") -> Steps[Dict[str, Any]]:
     """What the server says of its machine; {} if it says nothing."""
     try:
-        told = yield from client._told_at("/api/v2/status")
+        return (yield from client._told_at("/api/v2/status", _status))
     except Error as error:
         if error.http_status is None:
             raise
         return {}
-    return dict(told)
+
+
+def _status(told: Any) -> Dict[str, Any]:
+    """What is used of it, of the kinds that are expected."""
+    machine = an_object(told).get("machine")
+    if machine is not None:
+        machine = {name: int(machine[name]) for name in ("memory", "cpus")}
+    return {"machine": machine, "root": a_text(told.get("root")),
+            "user": a_text(told.get("user"))}
 
 
 def ship(client: "ClientBase", shipment: "_ship.Shipment", name: str,
@@ -46,44 +59,58 @@ def ship(client: "ClientBase", shipment: "_ship.Shipment", name: str,
     """Submits the job of a call: its name."""
     status = yield from machine(client)
     here = client._is_here
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="openpai-call-"))
-    try:
-        if wishes.code is not None:
-            shutil.copytree(os.fsdecode(wishes.code), folder,
-                            dirs_exist_ok=True)
-        shipment.write(folder, here=here)
-        job = wishes.job(
-            name, status.get("machine"),
-            _call_job.folders(status["root"]) if here else (), here=here)
-        return (yield from client._submit(job, None, folder, JobOptions(
-            tags=wishes.options.tags)))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    job = wishes.job(
+        name, status.get("machine"),
+        _call_job.folders(status.get("root")) if here else (), here=here)
+    return (yield from client._submit(
+        job, None, packed(wishes.code, shipment.files(here=here)),
+        JobOptions(tags=wishes.options.tags)))
 
 
-def result(client: "ClientBase", name: str, sent: Mapping[str, Any]
-           ) -> Steps[Any]:
-    """What a call has returned, once its job is over."""
-    __tracebackhide__ = True
+def came_to(client: "ClientBase", name: str, sent: Mapping[str, Any]
+            ) -> Steps[_outcome.Outcome]:
+    """What a call came to, once its job is over."""
     ended = yield from client._wait(name)
     status = yield from client._job(name)
-    folder = tempfile.mkdtemp(prefix="openpai-result-")
+    told = yield from _told(client, name)
+    if told is not None:
+        found = _outcome.read(told, sent)
+        if ended.succeeded or found.error is not None:
+            return found
+    if not ended.succeeded:
+        return _outcome.Outcome(
+            error=(yield from _failure(client, name, ended, status)))
+    if not (yield from _has(client, name, SHIPPED)):
+        raise _outcome.no_result()
+    lines = yield from _last_lines(client, status, None, 0)
+    return _outcome.Outcome(error=_outcome.exited_early(status.name, lines))
+
+
+def _told(client: "ClientBase", name: str) -> Steps[Optional[bytes]]:
+    """The bytes of its outcome; None: it has told nothing."""
+    source = _job_files.OfServer(client, name)
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="openpai-result-"))
     try:
-        yield from _job_files.download(
-            _job_files.OfServer(client, name), "outcome.pickle",
-            os.path.join(folder, "it"))
-        with open(os.path.join(folder, "it"), "rb") as file:
-            told = file.read()
-    except NotFoundError:
-        if ended.succeeded:
-            raise _call_job.no_result() from None
-    else:
-        value = _call_job.read_outcome(told, sent)
-        if ended.succeeded:
-            return value
+        entry = yield from _job_files.found(source, OUTCOME)
+        _outcome.check_size(entry["size"] or 0)
+        yield from source.fetch(entry, str(folder / "it"))
+        return _outcome.read_file(folder / "it")
+    except NotFoundError as error:
+        if isinstance(error, ServerNotFoundError):
+            raise
+        return None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    raise (yield from _failure(client, name, ended, status))
+
+
+def _has(client: "ClientBase", name: str, path: str) -> Steps[bool]:
+    try:
+        yield from _job_files.found(_job_files.OfServer(client, name), path)
+    except NotFoundError as error:
+        if isinstance(error, ServerNotFoundError):
+            raise
+        return False
+    return True
 
 
 def of_this_user(client: "ClientBase", name: str) -> Steps[None]:
@@ -93,48 +120,51 @@ def of_this_user(client: "ClientBase", name: str) -> Steps[None]:
     if mine is None and client._is_here:
         mine = (yield from machine(client)).get("user")
     status = yield from client._job(name)
-    if mine is None or status.user != mine:
-        raise PermissionDenied(
-            "the result of a job of %s is not read, as that may run code of "
-            "another user's\nhelp: log in as the job's user, or have the job "
-            "write a file" % status.user)
+    _outcome.check_user(status.user, mine)
 
 
 def _failure(client: "ClientBase", name: str, ended: Result, status: JobStatus
              ) -> Steps[JobFailed]:
     """With the last lines of the task that decided the end."""
     told = yield from why(client, name)
-    lines: Tuple[str, ...] = ()
-    try:
-        roles = status.detail["taskRoles"]
-        role = told.detail.get("role") or next(iter(roles))
-        task = roles[role]["taskStatuses"][told.detail.get("index") or 0]
-        if ended.state == "failed":  # 255 stands for any code of its own
-            ended = ended._replace(code=status.detail["jobStatus"].get(
-                "originUserExitCode") or ended.code)
-        text = yield from _last_of_log(client, task)
-        lines = tuple(text.splitlines()[-_call_job.LAST_LINES:])
-    except (Error, LookupError):
-        pass  # there is no task, or it has no logs
+    job = status.detail["jobStatus"]
+    if ended.code == _ANY_CODE and isinstance(
+            job.get("originUserExitCode"), int):
+        ended = ended._replace(code=job["originUserExitCode"])
+    lines = yield from _last_lines(client, status, told.detail.get("role"),
+                                   told.detail.get("index") or 0)
     return _call_job.failure(ended, status, told, lines)
 
 
-def _last_of_log(client: "ClientBase", task: Mapping[str, Any]) -> Steps[str]:
-    answer = yield from client._told_at(task["containerLog"] +
-                                        "?tail-mode=true")
-    for place in answer["locations"]:
+def _last_lines(client: "ClientBase", status: JobStatus,
+                role: Optional[str], index: int) -> Steps[Tuple[str, ...]]:
+    """The last that a task of a job has printed."""
+    try:
+        tasks = status.detail["taskRoles"][role or first_role(status)]
+        place = yield from client._told_at(
+            tasks["taskStatuses"][index]["containerLog"] + "?tail-mode=true",
+            _of_all)
+        if place is not None:
+            got = yield from client._request("GET", place, None, None, None,
+                                             None)
+            return tuple(got.text.splitlines()[-_call_job.LAST_LINES:])
+    except (Error, LookupError, TypeError):
+        pass  # there is no task, or it has no logs
+    return ()
+
+
+def _of_all(told: Any) -> Optional[str]:
+    """Where the output of both streams is."""
+    for place in told["locations"]:
         if place["name"] == "all":
-            got = yield from client._request("GET", place["uri"], None, None,
-                                             None, None)
-            return got.text
-    return ""
+            return a_text(place["uri"])
+    return None
 
 
 def why(client: "ClientBase", name: str) -> Steps[Why]:
     """Why a job waits, or what ended it."""
-    told = yield from client._told_at(
-        "/api/v2/jobs/%s/why" % urllib.parse.quote(name, safe="~"))
-    return make_why(told)
+    return (yield from client._told_at(
+        "/api/v2/jobs/%s/why" % urllib.parse.quote(name, safe="~"), make_why))
 
 
 class _Called(Generic[_T]):
@@ -150,6 +180,9 @@ class _Called(Generic[_T]):
     def name(self) -> str:
         """"user~name", which the client's functions take."""
         return self._name
+
+    def _came_to(self) -> Steps[_outcome.Outcome]:
+        return came_to(self._client, self._name, self._sent)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Called):
@@ -172,12 +205,12 @@ class ClientCall(_Called[_T]):
     def result(self, timeout: Optional[float] = None) -> _T:
         """What the function returned, once the job is over.
 
-        What it raised is raised.  JobFailed if the job failed in another way
-        or was stopped.  TimeoutError after so many seconds."""
+        What it raised is raised.  JobFailed if the job failed in another way,
+        was stopped or exited early.  LimitError for a result of more than
+        1 GiB.  TimeoutError after so many seconds."""
         __tracebackhide__ = True
         self.wait(timeout)
-        value: _T = self._client._block(result(self._client, self._name,
-                                               self._sent))
+        value: _T = self._client._block(self._came_to()).get()
         return value
 
     def exception(self, timeout: Optional[float] = None
@@ -185,10 +218,9 @@ class ClientCall(_Called[_T]):
         """What result() raises, once the job is over, or None."""
         self.wait(timeout)
         try:
-            self.result()
+            return self._client._block(self._came_to()).error
         except Exception as error:
             return error
-        return None
 
     def wait(self, timeout: Optional[float] = None) -> Result:
         """Waits until the job is over.  TimeoutError after so many seconds."""
@@ -236,12 +268,14 @@ class AsyncClientCall(_Called[_T]):
     async def result(self, timeout: Optional[float] = None) -> _T:
         """What the function returned, once the job is over.
 
-        What it raised is raised.  JobFailed if the job failed in another way
-        or was stopped.  TimeoutError after so many seconds."""
+        What it raised is raised; JobFailed for StopIteration, which no
+        coroutine can raise.  JobFailed if the job failed in another way, was
+        stopped or exited early.  LimitError for a result of more than 1 GiB.
+        TimeoutError after so many seconds."""
         __tracebackhide__ = True
         await self.wait(timeout)
-        value: _T = await self._client._await(result(
-            self._client, self._name, self._sent))
+        came = await self._client._await(self._came_to())
+        value: _T = came.get_in_generator()
         return value
 
     async def exception(self, timeout: Optional[float] = None
@@ -249,10 +283,9 @@ class AsyncClientCall(_Called[_T]):
         """What result() raises, once the job is over, or None."""
         await self.wait(timeout)
         try:
-            await self.result()
+            return (await self._client._await(self._came_to())).error
         except Exception as error:
             return error
-        return None
 
     async def wait(self, timeout: Optional[float] = None) -> Result:
         """Until the job is over.  TimeoutError after so many seconds."""

@@ -9,11 +9,12 @@ from ._call_job import Wishes
 from ._client_base import ClientBase
 from ._client_calls import (
     AsyncClientCall, AsyncClientCallOptions, ClientCall, ClientCallOptions,
-    of_this_user, result, why)
+    came_to, of_this_user, why)
 from ._client_many import ClientExecutor
 from ._job import Path
 from ._job_options import After, JobOptions, Priority
 from ._loop import Steps
+from ._outcome import Outcome
 from ._records import Why
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def _result(client: ClientBase, name: str) -> Steps[Any]:
+def _result(client: ClientBase, name: str) -> Steps[Outcome]:
     yield from of_this_user(client, name)
-    return (yield from result(client, name, {}))
+    return (yield from came_to(client, name, {}))
 
 
 class _Functions(ClientBase):
@@ -129,7 +130,8 @@ class BlockingFunctions(_Functions):
 
         The result is a pickle: that of another user's job is refused with
         PermissionDenied."""
-        return self._block(_result(self, job))
+        __tracebackhide__ = True
+        return self._block(_result(self, job)).get()
 
     def why(self: "BlockingClient", job: str) -> Why:  # type: ignore[misc]
         """Why a job waits, or what ended it."""
@@ -207,7 +209,8 @@ class AsyncFunctions(_Functions):
 
         The result is a pickle: that of another user's job is refused with
         PermissionDenied."""
-        return await self._await(_result(self, job))
+        __tracebackhide__ = True
+        return (await self._await(_result(self, job))).get_in_generator()
 
     async def why(self: "Client", job: str) -> Why:  # type: ignore[misc]
         """Why a job waits, or what ended it."""

@@ -13,7 +13,7 @@ from . import _ship
 from ._call_job import Wishes, checked, left, until
 from ._client_calls import (
     AsyncClientCall, AsyncClientCallOptions, ClientCall, ClientCallOptions,
-    result, ship)
+    came_to, ship)
 from ._errors import NotFoundError
 from ._records import Result
 
@@ -97,7 +97,8 @@ def map_calls(options: ClientCallOptions, function: Callable[..., _T],
                     if not waiting.over():
                         client._step()
                     begin_some()
-                yield begun.popleft().result()
+                yield client._block(
+                    begun.popleft()._came_to()).get_in_generator()
         finally:
             stop_all()
 
@@ -289,8 +290,12 @@ class ClientExecutor(concurrent.futures.Executor):
                 return
             full = await self._client._await(ship(
                 self._client, shipment, name, self._wishes))
-            future.set_result(await self._client._await(result(
-                self._client, full, shipment.by_value.named())))
+            came = await self._client._await(came_to(
+                self._client, full, shipment.by_value.named()))
+            if came.error is not None:
+                future.set_exception(came.error)
+            else:
+                future.set_result(came.value)
         except BaseException as error:
             future.set_exception(error)
         finally:

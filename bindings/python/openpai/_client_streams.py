@@ -1,11 +1,11 @@
 """What comes piece by piece from a server: logs, changes, pages of jobs."""
 import codecs
-import json
 from typing import (
     Any, AsyncIterator, Callable, Dict, Iterator, List, Optional, Set, Tuple,
     cast)
 
 from . import facade as _facade
+from ._answers import a_list, first_role, understood
 from ._client_base import ClientBase, JobChange, _Filter
 from ._loop import Steps
 from ._records import Jobs, JobSummary, State, TaskName, task_name
@@ -133,9 +133,9 @@ class Changes(_Lines):
 
     @staticmethod
     def _made(line: str) -> JobChange:
-        told = json.loads(line)
-        return JobChange(told["job"], cast(State, told["state"].lower()),
-                         told["code"] if told["final"] else None)
+        return understood(line.encode(), lambda told: JobChange(
+            told["job"], cast(State, told["state"].lower()),
+            told["code"] if told["final"] else None))
 
     def __iter__(self) -> Iterator[JobChange]:
         return self
@@ -176,11 +176,12 @@ class JobPages:
         """The next jobs, if there are any.  One that moved to another page
         while others were submitted is told once."""
         told = yield from self._client._told(
-            "jobs", {**self._query, "offset": self._offset})
+            "jobs", {**self._query, "offset": self._offset},
+            lambda told: [JobSummary.made(None, item)
+                          for item in a_list(told)])
         self._offset += len(told)
         self._over = len(told) < self._query["limit"]
-        for item in told:
-            job = JobSummary.made(None, item)
+        for job in told:
             if (job.user, job.name) not in self._seen:
                 self._seen.add((job.user, job.name))
                 self._got.insert(0, job)
@@ -248,7 +249,7 @@ def open_logs(client: ClientBase, job: str, task: Optional[TaskName],
         role, index = task_name(task) if task is not None else (None, 0)
         if role is None:
             status = yield from client._job(job)
-            role = next(iter(status.detail["taskRoles"]))
+            role = first_role(status)
         return client._begin("logs", {
             "job": job, "role": role, "index": index, "name": name,
             "offset": offset, "follow": int(follow)})

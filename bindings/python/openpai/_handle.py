@@ -5,18 +5,19 @@ import pathlib
 import time
 from typing import (
     TYPE_CHECKING, Any, BinaryIO, Dict, Generator, Generic, List, Mapping,
-    Optional, Tuple, TypeVar)
+    Optional, Tuple, TypeVar, cast)
 
-from . import _call_job, _cards, _job_files
+from . import _call_job, _cards, _job_files, _outcome
 from ._errors import Error, InvalidError, NotFoundError, TimedOutError
 from ._exec import Command, Execution, command_words, exec_fields
 from ._job import Path
 from ._job_files import File, OfPlatform
 from ._logs import Logs
+from ._outcome import JobFailed, Outcome
 from ._records import (
     FINAL, JobEvent, JobStatus, Result, State, TaskName, Why, make_event,
     make_status, make_why, task_name)
-from ._ship import JobFailed
+from ._runner import SHIPPED
 
 if TYPE_CHECKING:
     from . import facade as _facade
@@ -36,8 +37,9 @@ class Handle:
     Two handles of a job are equal, and equal to its number.
     """
     __slots__ = ("_platform", "_id", "__weakref__")
-    #: What went with a call by value, by the names in its job.
+    #: Of a call of this process: what went by value, by the names in its job.
     _sent: Mapping[str, Any] = {}
+    _is_own_call = False
 
     def __init__(self, platform: "Platform", id: int) -> None:
         self._platform = platform
@@ -109,8 +111,7 @@ class Handle:
     @property
     def name(self) -> str:
         """"user~name", which platform.job() takes."""
-        status = self.show()
-        return "%s~%s" % (status.user, status.name)
+        return "{0.user}~{0.name}".format(self.show())
 
     def why(self) -> Why:
         """Why it waits, or what ended it."""
@@ -129,8 +130,7 @@ class Handle:
         """How its running tasks are reached by ssh: "containers", each with
         taskRole, taskIndex, sshUser, sshIp, sshPort and hostKey, and
         "publicKey".  NotFoundError without the runtime plugin ssh."""
-        told: Dict[str, Any] = json.loads(self._core().ssh(self._id))
-        return told
+        return dict(json.loads(self._core().ssh(self._id)))
 
     def ssh_key(self) -> str:
         """The private key that opens them, if the job has made one."""
@@ -187,55 +187,56 @@ class Handle:
         """What the function of Platform.call(), or the last expression of a
         %%pai cell, returned, once the job is over.
 
-        What it raised is raised.  JobFailed if the job failed in another way
-        or was stopped.  NotFoundError for a job of another kind.  The result
-        is a pickle: that of another user's job is refused with
-        PermissionDenied."""
+        What it raised is raised.  JobFailed if the job failed in another way,
+        was stopped or exited early.  NotFoundError for a job of another kind.
+        The result is a pickle: that of another user's job is refused with
+        PermissionDenied, and one of more than 1 GiB with LimitError."""
         __tracebackhide__ = True  # of IPython's: what was raised is not here
-        ended = self.wait(timeout)
-        return self._value(ended)
+        return self._came_to(self.wait(timeout)).get()
 
-    def _value(self, ended: Result) -> Any:
-        __tracebackhide__ = True
+    def _came_to(self, ended: Result) -> Outcome:
+        """What result() returns or raises, of a job that is over."""
         status = self.show()
-        try:
-            value = self._outcome(status)
-        except NotFoundError:
-            if ended.succeeded:
-                raise
-        else:
-            if ended.succeeded:
-                return value
-        raise self._failure(ended, status) from None
+        found = self._found(status)
+        if found is not None and (ended.succeeded or found.error is not None):
+            return found
+        if not ended.succeeded:
+            return Outcome(error=self._failure(ended, status))
+        if self._is_own_call or (self._folder(status) / SHIPPED).exists():
+            return Outcome(error=_outcome.exited_early(
+                status.name, self._last_lines(None)))
+        raise _outcome.no_result()
 
-    def _outcome(self, status: JobStatus) -> Any:
-        __tracebackhide__ = True
-        return _call_job.outcome(pathlib.Path(
-            self._platform.status["root"], "code",
-            "%s~%s" % (status.user, status.name)), self._sent)
+    def _folder(self, status: JobStatus) -> pathlib.Path:
+        return pathlib.Path(self._platform.status["root"], "code",
+                            "%s~%s" % (status.user, status.name))
+
+    def _found(self, status: JobStatus) -> Optional[Outcome]:
+        # Jobs of all accounts may have the same user of the machine.
+        if not self._is_own_call:
+            _outcome.check_user(status.user, self._platform.status["user"])
+        return _outcome.of_folder(self._folder(status), self._sent)
 
     def exception(self, timeout: Optional[float] = None
                   ) -> Optional[BaseException]:
         """What result() raises, once the job is over, or None."""
         ended = self.wait(timeout)
         try:
-            self._value(ended)
+            return self._came_to(ended).error
         except Exception as error:
             return error
-        return None
 
     def _failure(self, ended: Result, status: JobStatus) -> JobFailed:
-        """With the last lines of the task that decided the end."""
         why = self.why()
-        lines: Tuple[str, ...] = ()
         role = why.detail.get("role")
+        return _call_job.failure(ended, status, why, self._last_lines(
+            (role, why.detail.get("index") or 0) if role else None))
+
+    def _last_lines(self, task: Optional[TaskName]) -> Tuple[str, ...]:
         try:
-            logs = self.logs((role, why.detail.get("index") or 0)
-                             if role else None, tail=4096)
-            lines = tuple(logs)[-_call_job.LAST_LINES:]
+            return tuple(self.logs(task, tail=4096))[-_call_job.LAST_LINES:]
         except Error:
-            pass  # there is no task, or it has no logs
-        return _call_job.failure(ended, status, why, lines)
+            return ()  # there is no task, or it has no logs
 
     async def _ended(self) -> Result:
         while not self.is_over:
@@ -361,6 +362,7 @@ class Handle:
 class CallHandle(Handle, Generic[_T]):
     """A job of call(): its result is what the function returns."""
     __slots__ = ("_sent",)
+    _is_own_call = True
 
     def __init__(self, platform: "Platform", id: int,
                  sent: Mapping[str, Any]) -> None:
@@ -370,17 +372,17 @@ class CallHandle(Handle, Generic[_T]):
     def result(self, timeout: Optional[float] = None) -> _T:
         """What the function returned, once the job is over.
 
-        What it raised is raised.  JobFailed if the job failed in another way
-        or was stopped.  TimeoutError after so many seconds."""
+        What it raised is raised.  JobFailed if the job failed in another way,
+        was stopped or exited early.  LimitError for a result of more than
+        1 GiB.  TimeoutError after so many seconds."""
         __tracebackhide__ = True
-        value: _T = super().result(timeout)
-        return value
+        return cast(_T, super().result(timeout))
 
     async def result_async(self) -> _T:
-        """The same on asyncio's loop, which goes on meanwhile."""
+        """The same on asyncio's loop, which goes on meanwhile.  JobFailed for
+        StopIteration, which no coroutine can raise."""
         __tracebackhide__ = True
-        value: _T = self._value(await self._ended())
-        return value
+        return cast(_T, self._came_to(await self._ended()).get_in_generator())
 
     def why(self) -> Why:
         """Why it waits, or what ended it: what the function has raised."""
@@ -388,16 +390,11 @@ class CallHandle(Handle, Generic[_T]):
         return dataclasses.replace(told, raised=self._raised(told.state))
 
     def _raised(self, state: State) -> Optional[str]:
-        if state == "failed":
-            try:
-                self._outcome(self.show())
-            except JobFailed as error:  # it cannot be unpickled here
-                return str(error).rstrip().rpartition("\n")[2]
-            except Error:
-                pass  # it has told nothing
-            except Exception as error:
-                return "%s: %s" % (type(error).__name__, error)
-        return None
+        try:
+            found = self._found(self.show()) if state == "failed" else None
+        except Error:
+            return None  # it cannot be read here
+        return found.raised if found is not None else None
 
     def _card(self, status: JobStatus) -> str:
         return _cards.job_card(status, cause=self._raised(status.state))

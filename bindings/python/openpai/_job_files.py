@@ -10,7 +10,7 @@ from typing import (
     TYPE_CHECKING, Any, Dict, List, Optional, Protocol, Tuple)
 
 from . import facade as _facade
-from ._errors import ExistsError, IoError
+from ._errors import ExistsError, IoError, NotFoundError
 from ._job import Path
 from ._loop import Steps
 from ._values import fields as as_words
@@ -95,10 +95,9 @@ class OfServer:
 
     def page(self, path: Optional[str], recursive: bool, after: Optional[str]
              ) -> Steps[Dict[str, Any]]:
-        told: Dict[str, Any] = yield from self._client._told("files", {
+        return (yield from self._client._told("files", {
             "job": self._job, "path": path, "recursive": int(recursive),
-            "after": after})
-        return _named(told)
+            "after": after}, _page))
 
     def fetch(self, entry: Dict[str, Any], to: str) -> Steps[None]:
         for left in range(TRIES)[::-1]:
@@ -110,8 +109,7 @@ class OfServer:
             except ExistsError:  # it has changed since
                 if not left:
                     raise
-            page = yield from self.page(entry["path"], False, None)
-            entry = page["entries"][0]
+            entry = yield from found(self, entry["path"])
 
     def send(self, local: str, path: str) -> Steps[None]:
         yield from self._client._done("put_file", {
@@ -125,6 +123,33 @@ def _named(page: Dict[str, Any]) -> Dict[str, Any]:
             entry["path"] = os.fsdecode(
                 urllib.parse.unquote_to_bytes(entry["escaped"]))
     return page
+
+
+def _page(told: Dict[str, Any]) -> Dict[str, Any]:
+    """A page of a server's, which may be anything."""
+    if not isinstance(told["next"], (str, type(None))):
+        raise TypeError("the page has no name")
+    for entry in told["entries"]:
+        _file(entry)
+        for name in "path", "type", "target", "escaped":
+            its = entry.get(name, "")
+            if not isinstance(its, str) and (
+                    its is not None or name in ("path", "type")):
+                raise TypeError("the %s of a file is no text" % name)
+        for name in "size", "modified":
+            if not isinstance(entry[name], (int, type(None))):
+                raise TypeError("the %s of a file is no number" % name)
+    return _named(told)
+
+
+def found(source: Source, path: str) -> Steps[Dict[str, Any]]:
+    """A file of a job; NotFoundError if there is none, also if there is a
+    folder of that name."""
+    page = yield from source.page(path, False, None)
+    for entry in page["entries"]:
+        if entry["path"] == path and entry["type"] == "file":
+            return dict(entry)
+    raise NotFoundError("the job has no file %s" % path)
 
 
 def _version(entry: Dict[str, Any]) -> Dict[str, int]:

@@ -186,7 +186,9 @@ class Waits:
         """Runs the loop once, waiting for at most so long; -1: for a while."""
         raise NotImplementedError
 
-    def _block(self, steps: Steps[_T], timeout: Optional[float] = None) -> _T:
+    def _block(self, steps: Steps[_T], timeout: Optional[float] = None,
+               what: str = "the answer is not there") -> _T:
+        """`what` is so after the timeout."""
         __tracebackhide__ = True  # of IPython's
         until = None if timeout is None else time.monotonic() + timeout
         while True:
@@ -199,19 +201,22 @@ class Waits:
                 time.sleep(asked)
                 continue
             try:
-                self._step_until(asked, until)
+                if not self._step_until(asked, until):
+                    raise TimedOutError("%s after %g s" % (what, timeout or 0))
             except BaseException:  # Ctrl-C, or no more time
                 self._drop(asked)
                 raise
 
-    def _step_until(self, asked: Asked, until: Optional[float]) -> None:
+    def _step_until(self, asked: Asked, until: Optional[float]) -> bool:
+        """False: the time is over."""
         while asked.state() == 0:
             most = -1
             if until is not None:
                 most = min(int((until - time.monotonic()) * 1000) + 1, 250)
                 if most <= 0:
-                    raise TimedOutError("there is no answer yet")
+                    return False
             self._step(most)
+        return True
 
     async def _await(self, steps: Steps[_T]) -> _T:
         __tracebackhide__ = True

@@ -71,7 +71,8 @@ def map_calls(options: "CallOptions", function: Callable[..., _T],
                 while not begun[0].is_over:
                     platform._step(-1)
                     begin_some()
-                yield begun.popleft().result()
+                first = begun.popleft()
+                yield first._came_to(first.wait()).get_in_generator()
                 begin_some()
         finally:
             for handle in begun if not platform.closed else ():

@@ -19,10 +19,15 @@ import traceback
 import types
 from typing import Any, Callable, Dict, List
 
+#: In the folder of the job: this file, what it runs, and what came of it.
+RUN = "_openpai_run.py"
+SHIPPED = "_openpai_call.pickle"
+OUTCOME = "_openpai_outcome.pickle"
+
 
 def tell(folder: str, outcome: bytes) -> None:
     """The outcome beside this file, whole or not at all."""
-    path = os.path.join(folder, "outcome.pickle")
+    path = os.path.join(folder, OUTCOME)
     with open(path + ".new", "wb") as out:
         out.write(outcome)
     os.replace(path + ".new", path)
@@ -212,7 +217,7 @@ def run(source: str, space: Dict[str, Any], name: str, line: int) -> Any:
 
 def main() -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(folder, "shipped.pickle"), "rb") as file:
+    with open(os.path.join(folder, SHIPPED), "rb") as file:
         shipped = pickle.load(file)
     # The code has a module __main__ of its own: what it calls `run` is not
     # what is called so here.

@@ -27,7 +27,8 @@ from typing import (
 from ._by_value import (
     ByValue, Pickler, is_definition, is_plain, shown_file)
 from ._call_arguments import check_arguments
-from ._errors import Error, InvalidError
+from ._errors import InvalidError
+from ._runner import RUN, SHIPPED
 
 #: What IPython has put into a notebook's namespace.
 _SHELLS = frozenset(("In", "Out", "get_ipython", "exit", "quit", "open"))
@@ -36,31 +37,6 @@ _SHELLS = frozenset(("In", "Out", "get_ipython", "exit", "quit", "open"))
 #: How call() names what it was given.
 _SPOKEN = {"_function": "the function", "_args": "an argument (_args)",
            "_kwargs": "an argument (_kwargs)"}
-
-
-class JobFailed(Error):
-    """A job of call() or %%pai has no result, because it failed or was
-    stopped; or its code raised what cannot be unpickled here.  str() says it
-    all, with the traceback or the last lines that it printed."""
-    name = "PAI_JOB_FAILED"
-    #: "failed" or "stopped".
-    state: str
-    #: The exit code of the task that decided it, or a negative one of the
-    #: platform's; None if the code raised.
-    code: Optional[int]  # type: ignore[assignment]
-    #: Why it ended, in a line.
-    reason: Optional[str]
-    #: The last lines that it printed.
-    lines: Tuple[str, ...]
-
-    def __init__(self, text: str, state: str = "failed",
-                 code: Optional[int] = None, reason: Optional[str] = None,
-                 lines: Tuple[str, ...] = ()) -> None:
-        super().__init__(text)
-        self.state = state
-        self.code = code
-        self.reason = reason
-        self.lines = lines
 
 
 def _names(source: str) -> Tuple[Set[str], Set[str]]:
@@ -231,16 +207,16 @@ class Shipment:
         self.steps.append(("value", name, pickled))
         return True
 
-    def write(self, folder: pathlib.Path, *, here: bool = True) -> None:
-        """Writes it into the folder of a job, with the program that runs it;
-        `here`: on this machine, which has this one's folders."""
-        shutil.copy(pathlib.Path(__file__).with_name("_runner.py"),
-                    folder / "run.py")
-        (folder / "shipped.pickle").write_bytes(pickle.dumps({
-            "cwd": os.getcwd() if here else "",
-            "path": [p or os.getcwd() for p in sys.path] if here else [],
-            "steps": self.steps, "code": self.code, "place": self._place,
-            "flags": self._flags}, protocol=4))
+    def files(self, *, here: bool = True) -> Dict[str, bytes]:
+        """What goes into the folder of a job: this, and the program that runs
+        it; `here`: on this machine, which has this one's folders."""
+        return {
+            RUN: pathlib.Path(__file__).with_name("_runner.py").read_bytes(),
+            SHIPPED: pickle.dumps({
+                "cwd": os.getcwd() if here else "",
+                "path": [p or os.getcwd() for p in sys.path] if here else [],
+                "steps": self.steps, "code": self.code, "place": self._place,
+                "flags": self._flags}, protocol=4)}
 
     def pack(self, root: pathlib.Path) -> pathlib.Path:
         """A new folder with all of it, in a platform's root, whose job's code
@@ -249,7 +225,8 @@ class Shipment:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="new-",
                                                dir=root / "code"))
         try:
-            self.write(folder)
+            for name, data in self.files().items():
+                (folder / name).write_bytes(data)
         except BaseException:
             shutil.rmtree(folder)
             raise
