@@ -178,9 +178,9 @@ for name in pairs(shared.over_the_file) do
   more_options[name] = true
 end
 
--- Adds the tags, with commas between them, of a job that was submitted.
+-- Adds the tags, a list, of a job that was submitted.
 local function tagged(self, name, tags)
-  for tag in (tags or ""):gmatch("[^,]+") do
+  for _, tag in ipairs(tags) do
     local good, message, code, detail = self:tag(name, tag)
     if not good then
       return nil, message, code, detail
@@ -194,7 +194,11 @@ end
 -- virtual_cluster and tags as of a platform's.
 function client:submit(job, options)
   options = checked(options, submit_options, more_options)
-  local text, message, code, detail = job, nil, nil, nil
+  local tags, message, code, detail = shared.tags_of(options.tags)
+  if not tags then
+    return nil, message, code, detail
+  end
+  local text = job
   if type(job) == "string" and (options.time or options.after or
       options.virtual_cluster or options.priority) then
     job, message, code, detail = openpai.job.parse(job)
@@ -221,7 +225,7 @@ function client:submit(job, options)
   local made = said.name or options.name or
     assert(openpai.job.parse(text)):name()
   if made:find("~", 1, true) then
-    return tagged(self, made, options.tags)
+    return tagged(self, made, tags)
   end
   local user = self:user()
   if not user then -- a socket tells the platform, but not the client
@@ -232,7 +236,7 @@ function client:submit(job, options)
     end
     user = status.jobStatus.username
   end
-  return tagged(self, user .. "~" .. made, options.tags)
+  return tagged(self, user .. "~" .. made, tags)
 end
 
 local query_options = {

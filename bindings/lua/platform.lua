@@ -213,6 +213,35 @@ local function names(jobs)
   return table.concat(list, ",")
 end
 
+local most_tag = 512 -- bytes
+
+-- Tags, a list or a text with commas between them, as a list; looked at before
+-- there is a job.  Another type is an error, as of all options.
+local function tags_of(given)
+  local list = {}
+  if type(given) == "string" then
+    for tag in given:gmatch("[^,]+") do
+      list[#list + 1] = tag
+    end
+  elseif type(given) == "table" then
+    list = given
+  elseif given ~= nil then
+    error("tags are a list or a text, not a " .. type(given), 3)
+  end
+  for _, tag in ipairs(list) do
+    if type(tag) ~= "string" then
+      error("a tag is a text, not a " .. type(tag), 3)
+    elseif #tag < 1 or #tag > most_tag or tag:find(",", 1, true) or
+           tag:find("\0", 1, true) then
+      local message = ("the tag %q is wrong: a tag has 1 to %d bytes, no " ..
+        "comma and no NUL"):format(tag:sub(1, 80), most_tag)
+      return nil, message, "PAI_EINVAL",
+             { code = "PAI_EINVAL", message = message, retriable = false }
+    end
+  end
+  return list
+end
+
 -- The job with what is given over what its file says, if anything is.
 local function job_with(job, options)
   local given, message, code, detail = {}, nil, nil, nil
@@ -232,10 +261,15 @@ local function job_with(job, options)
 end
 
 -- Takes a job; in the database when this returns, unless called by on_event.
--- Over what its file says: time, after, virtual_cluster, priority; and tags.
+-- Over what its file says: time, after, virtual_cluster, priority; and tags, a
+-- list or a text with commas between them.
 function platform:submit(job, options)
   options = checked(options, submit_options, over_the_file)
-  local message, code, detail, id
+  local tags, message, code, detail = tags_of(options.tags)
+  if not tags then
+    return nil, message, code, detail
+  end
+  local id
   job, message, code, detail = job_with(job, options)
   if not job then
     return nil, message, code, detail
@@ -257,7 +291,7 @@ function platform:submit(job, options)
     return nil, message, code, detail
   end
   local handle = setmetatable({ platform = self, id = id }, handle_class)
-  for tag in (options.tags or ""):gmatch("[^,]+") do
+  for _, tag in ipairs(tags) do
     local good
     good, message, code, detail = handle:tag(tag)
     if not good then
@@ -503,6 +537,7 @@ end
 
 shared.log, shared.platform, shared.handle = log, platform, handle
 shared.job_with, shared.over_the_file = job_with, over_the_file
+shared.tags_of = tags_of
 rawset(openpai, "Platform", nil)
 rawset(openpai, "LogReader", nil)
 rawset(openpai, "platform", {

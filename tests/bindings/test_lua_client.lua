@@ -75,6 +75,14 @@ function tests.options()
   assert(#c:jobs { tags = "over" } == 1)
   fails("PAI_EINVAL", nil, nil, c:submit(file("x", "true"),
                                          { priority = "high" }))
+  -- Tags are looked at before there is a job.
+  local before = #c:jobs()
+  fails("PAI_EINVAL", nil, nil, c:submit(file("x", "true"),
+                                         { tags = { ("x"):rep(600) } }))
+  assert(not pcall(c.submit, c, file("x", "true"), { tags = 3 }))
+  assert(#c:jobs() == before)
+  local third = assert(c:submit(file("third", "true"), { tags = { "own" } }))
+  assert(c:job(third).tags[1] == "own")
   assert(c:close())
 end
 

@@ -147,6 +147,22 @@ function tests.options()
   assert(select(3, p:submit(job("true"), { after = "none" })) ==
          "PAI_ENOTFOUND")
   assert(not pcall(p.submit, p, job("true"), { tme = "1s" }))
+  -- Tags are looked at before there is a job.
+  local before = #p:jobs()
+  for _, wrong in ipairs { { ("x"):rep(600) }, ("x"):rep(600), { "a,b" },
+                           { "" }, { "a\0b" }, { "good", "" } } do
+    _, message, code = p:submit(job("true", "tagged"), { tags = wrong })
+    assert(code == "PAI_EINVAL" and message:find("1 to 512 bytes"), message)
+  end
+  for _, wrong in ipairs { 3, true, { 3 } } do
+    local good, text = pcall(p.submit, p, job("true"), { tags = wrong })
+    assert(not good and text:find("text, not a "), text)
+  end
+  assert(#p:jobs() == before)
+  h = assert(p:submit(job("true", "tagged"), { tags = { "a b", "c" } }))
+  detail = h:show()
+  table.sort(detail.tags)
+  assert(table.concat(detail.tags, "|") == "a b|c")
   assert(p:close())
 end
 

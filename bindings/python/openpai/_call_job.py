@@ -1,5 +1,6 @@
 """The jobs of functions: their job files, and what they come to."""
 import json
+import operator
 import os
 import re
 import secrets
@@ -9,9 +10,9 @@ import time
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from ._errors import TimedOutError
+from ._errors import InvalidError, TimedOutError
 from ._job import Job, Path
-from ._job_options import JobOptions
+from ._job_options import JobOptions, text
 from ._outcome import JobFailed
 from ._records import JobStatus, Result, Why
 from ._runner import RUN
@@ -23,27 +24,51 @@ EACH_MB = 4096
 LAST_LINES = 10
 
 
+#: Bytes of a job's name, and those of what makes it one of its own.
+LONGEST_NAME, OWN_PART = 180, 9
+
+
 def job_name(name: str) -> str:
     """One that a job may have, and no other job has."""
     plain = re.sub("[^A-Za-z0-9._-]+", "-", name).strip("-._") or "call"
-    return "%s_%s" % (plain[:200], secrets.token_hex(4))
+    return "%s_%s" % (plain[:LONGEST_NAME - OWN_PART], secrets.token_hex(4))
+
+
+def _megabytes(memory: Optional[str]) -> Optional[int]:
+    """Of "512M" or "8G"."""
+    if memory is None:
+        return None
+    match = re.fullmatch(r"(\d+)\s*([kmgt])i?b?", memory.strip().lower())
+    if match is None:
+        raise InvalidError('memory is a text as "512M" or "8G", not %r' %
+                           memory)
+    shift = {"k": 10, "m": 20, "g": 30, "t": 40}[match[2]]
+    return max((int(match[1]) << shift) >> 20, 1)
 
 
 def megabytes(memory: Optional[str], machine: Optional[Mapping[str, Any]],
               cpus: int) -> int:
     """Of "512M" or "8G"; None: so much of the machine's as the CPUs are, or
     EACH_MB for each if nobody knows the machine."""
-    if memory is None:
-        cpus = max(cpus, 1)
-        if not machine:
-            return cpus * EACH_MB
-        share: int = machine["memory"] * cpus // max(machine["cpus"], cpus)
-        return max(share >> 20, 256)
-    match = re.fullmatch(r"(\d+)\s*([kmgt])i?b?", memory.strip().lower())
-    if match is None:
-        raise ValueError('memory is as "512M" or "8G", not %r' % memory)
-    shift = {"k": 10, "m": 20, "g": 30, "t": 40}[match[2]]
-    return max((int(match[1]) << shift) >> 20, 1)
+    given = _megabytes(memory)
+    if given is not None:
+        return given
+    cpus = max(cpus, 1)
+    if not machine:
+        return cpus * EACH_MB
+    share: int = machine["memory"] * cpus // max(machine["cpus"], cpus)
+    return max(share >> 20, 256)
+
+
+def _number(name: str, value: Any, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError("%s is a whole number, not %r" % (name, value)
+                        ) from None
+    if number < least:
+        raise InvalidError("%s is %d or more, not %d" % (name, least, number))
+    return number
 
 
 def folders(root: Optional[str]) -> List[str]:
@@ -59,12 +84,12 @@ def folders(root: Optional[str]) -> List[str]:
     return found[:64]
 
 
-def _command(python: Optional[str], here: bool) -> str:
+def _command(python: Optional[Path], here: bool) -> str:
     """What runs the runner.  Elsewhere it is this Python if it is there, else one
     of the same version, else any: code that needs the version says so."""
     if python is not None or here:
         return "exec %s -u %s" % (
-            shlex.quote(os.fspath(python or sys.executable)), RUN)
+            shlex.quote(os.fsdecode(python or sys.executable)), RUN)
     ours = "%d.%d" % sys.version_info[:2]
     check = "import sys; sys.exit('%%d.%%d' %% sys.version_info[:2] != '%s')"
     return (
@@ -88,8 +113,25 @@ class Wishes:
     memory: Optional[str] = None
     options: JobOptions = JobOptions()
     image: Optional[str] = None
-    python: Optional[str] = None
+    python: Optional[Path] = None
     code: Optional[Path] = None
+
+    def __post_init__(self) -> None:
+        """What is wrong is told before there is a job."""
+        if not isinstance(self.name, str):
+            raise TypeError("name is a text, not %r" % (self.name,))
+        set_field = object.__setattr__  # of what is frozen; json has no int64
+        set_field(self, "gpu", _number("gpu", self.gpu, 0))
+        set_field(self, "cpu", _number("cpu", self.cpu, 1))
+        _megabytes(text("memory", self.memory, '"512M" or "8G"'))
+        text("image", self.image, '"ubuntu:22.04"')
+        for name in "python", "code":
+            value = getattr(self, name)
+            if value is not None and not isinstance(
+                    value, (str, bytes, os.PathLike)):
+                raise TypeError("%s is a path, not %r" % (name, value))
+            if value is not None and not os.fspath(value):
+                raise InvalidError("%s is a path, which is empty" % name)
 
     def name_for(self, function: object) -> str:
         """What a job of a function is called."""
@@ -117,9 +159,7 @@ class Wishes:
 
 def checked(limit: Optional[int]) -> Optional[int]:
     """How many jobs there are at a time."""
-    if limit is not None and limit < 1:
-        raise ValueError("limit is 1 or more, not %r" % limit)
-    return limit
+    return None if limit is None else _number("limit", limit, 1)
 
 
 def until(timeout: Optional[float]) -> Optional[float]:

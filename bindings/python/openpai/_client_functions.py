@@ -38,7 +38,7 @@ class _Functions(ClientBase):
                  virtual_cluster: Optional[str] = None,
                  priority: Optional[Priority] = None,
                  tags: Union[str, Iterable[str]] = (),
-                 image: Optional[str] = None, python: Optional[str] = None,
+                 image: Optional[str] = None, python: Optional[Path] = None,
                  code: Optional[Path] = None) -> ClientExecutor:
         """An executor of concurrent.futures that runs functions on the server.
 
@@ -88,7 +88,7 @@ class BlockingFunctions(_Functions):
                 after: After = (), virtual_cluster: Optional[str] = None,
                 priority: Optional[Priority] = None,
                 tags: Union[str, Iterable[str]] = (),
-                image: Optional[str] = None, python: Optional[str] = None,
+                image: Optional[str] = None, python: Optional[Path] = None,
                 code: Optional[Path] = None) -> ClientCallOptions:
         """How functions are to be run: options(...).call(function, ...).
 
@@ -169,7 +169,7 @@ class AsyncFunctions(_Functions):
                 virtual_cluster: Optional[str] = None,
                 priority: Optional[Priority] = None,
                 tags: Union[str, Iterable[str]] = (),
-                image: Optional[str] = None, python: Optional[str] = None,
+                image: Optional[str] = None, python: Optional[Path] = None,
                 code: Optional[Path] = None) -> AsyncClientCallOptions:
         """How functions are to be run: await options(...).call(function, ...).
 
