@@ -1,10 +1,9 @@
 """Functions and classes that pickle can only name, taken apart so that a job
 can make them again: lambdas, closures, local classes, classes of notebooks."""
 import abc
-import collections
+import contextlib
 import dataclasses
 import dis
-import enum
 import functools
 import importlib
 import inspect
@@ -15,16 +14,18 @@ import sys
 import types
 import typing
 from typing import (
-    TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Set, Tuple,
-    TypeVar)
+    TYPE_CHECKING, AbstractSet, Any, Callable, Dict, Iterator, List, Optional,
+    Set, Tuple, TypeVar)
 
-from ._errors import InvalidError
+from ._class_by_value import take_class
 
 if TYPE_CHECKING:
     from ._ship import Shipment
 
-#: What lru_cache() and cache() make.
+#: What lru_cache() and cache() make, and what that has of its own.
 Cached = type(functools.lru_cache(maxsize=None)(len))
+OF_CACHED = frozenset(("__wrapped__", "cache_parameters",
+                       "__type_params__", *functools.WRAPPER_ASSIGNMENTS))
 
 #: Values that are told apart by what they are, not by what is in them.
 _SENTINELS = {
@@ -36,11 +37,10 @@ _SENTINELS = {
 _SENTINELS.update({id(getattr(types, name)): "__import__('types').%s" % name
                    for name in ("CellType", "MappingProxyType")})
 
-#: What a class has from its making.
-_MADE_ANEW = frozenset((
-    "__dict__", "__weakref__", "__module__", "__qualname__", "__slots__",
-    "_abc_impl", "__orig_bases__", "__annotations__", "__annotate__",
-    "__annotate_func__", "__annotations_cache__"))
+#: What singledispatch() makes, and what that has of its own.
+_DISPATCH = getattr(functools.singledispatch(len), "__code__")
+_OF_DISPATCH = frozenset(("register", "dispatch", "registry", "_clear_cache",
+                          "__wrapped__"))
 
 
 def code_reads(code: types.CodeType) -> Set[str]:
@@ -92,13 +92,13 @@ class Pickler(pickle.Pickler):
 
     def __init__(self, file: io.BytesIO, shipment: "Shipment") -> None:
         super().__init__(file)
-        self._shipment = shipment
+        self.shipment = shipment
 
     def reducer_override(self, value: Any) -> Any:
         if id(value) in _SENTINELS:
             return eval, (_SENTINELS[id(value)],)
         if is_definition(value) or isinstance(value, TypeVar):
-            name = self._shipment.by_value.name_of(value)
+            name = self.shipment.by_value.name_of(value)
             if name is not None:
                 # The runner's __main__ has it when this is read there.
                 return eval, ("__import__('__main__').%s" % name,)
@@ -111,6 +111,8 @@ class Pickler(pickle.Pickler):
                                  value.__doc__)
         elif isinstance(value, (staticmethod, classmethod)):
             return type(value), (value.__func__,)
+        elif isinstance(value, functools.singledispatchmethod):
+            return type(value), (value.func,), dict(value.__dict__)
         elif isinstance(value, functools.cached_property):
             return type(value), (value.func,), {"attrname": value.attrname}
         elif isinstance(value, types.MethodType) and getattr(
@@ -124,11 +126,11 @@ class ByValue:
     nothing else has in the job."""
 
     def __init__(self, shipment: "Shipment") -> None:
-        self._shipment = shipment
+        self.shipment = shipment
         self._names: Dict[int, str] = {}  # by the ids of what they name
         self._filled: Set[str] = set()
         self._kept: List[Any] = []  # so that no id is another's meanwhile
-        #: What functions still want, while something is made of them.
+        #: What is to be completed after what is being made.
         self._later: Optional[List[Callable[[], None]]] = None
 
     # --- what is taken so ---
@@ -149,11 +151,11 @@ class ByValue:
                 return None  # pickle finds it, or says what is wrong
             if isinstance(value, type) and value.__flags__ & (1 << 9) == 0:
                 return None  # of C
-        elif found(value, name, self._shipment.space):
+        elif found(value, name, self.shipment.space):
             top = name.split(".")[0]
-            self._shipment.follow_names([top])
+            self.shipment.follow_names([top])
             # Its class may be half made when this is read.
-            if top == name or id(self._shipment.space[top]) not in self._names:
+            if top == name or id(self.shipment.space[top]) not in self._names:
                 return self._names.get(id(value))
         return self.name(value)
 
@@ -163,19 +165,21 @@ class ByValue:
         if known is not None:
             return known
         name = self._names[id(value)] = self._new_name(value)
-        if isinstance(value, types.FunctionType):
+        if getattr(value, "__code__", None) is _DISPATCH:
+            self._take_dispatch(name, value)
+        elif isinstance(value, types.FunctionType):
             self._take_function(name, value)
         elif isinstance(value, Cached):
             self._take_cached(name, value)
         elif isinstance(value, TypeVar):
-            self._make(name, TypeVar, (value.__name__, *value.__constraints__),
+            self.make(name, TypeVar, (value.__name__, *value.__constraints__),
                        {"bound": value.__bound__,
                         "covariant": value.__covariant__,
                         "contravariant": value.__contravariant__})
         elif isinstance(value, type):
-            self._take_class(name, value)
+            take_class(self, name, value)
         else:
-            self._make(name, typing.NewType,
+            self.make(name, typing.NewType,
                        (value.__name__, value.__supertype__), {})
         return name
 
@@ -189,24 +193,55 @@ class ByValue:
         return self._new_name(None)
 
     def _new_name(self, owner: object) -> str:
-        """Likewise; the owner lives as long as its name."""
+        """Likewise; the owner lives as long as its name.  That ends with what
+        is called so here, for programs that know nothing else of the owner."""
         self._kept.append(owner)
-        return "_pai_%d_" % len(self._kept)
+        called = str(getattr(owner, "__qualname__", "")) if getattr(
+            owner, "__module__", "") == "__main__" else ""
+        return "_pai_%d_%s" % (len(self._kept),
+                               called if called.isidentifier() else "")
 
     def state(self) -> Tuple[Any, ...]:
         """To be given to restore() if what is tried next fails."""
-        return dict(self._names), set(self._filled)
+        return (dict(self._names), set(self._filled), self._later,
+                list(self._later or ()))
 
     def restore(self, state: Tuple[Any, ...]) -> None:
         """Forgets what was named since."""
-        self._names, self._filled = state
+        self._names, self._filled, self._later, later = state
+        if self._later is not None:
+            self._later[:] = later
 
-    def _step(self, *step: Any) -> None:
-        self._shipment.steps.append(step)
+    @contextlib.contextmanager
+    def deferring(self) -> Iterator[None]:
+        """What is taken meanwhile is completed after it, for it may refer to
+        what is made meanwhile."""
+        if self._later is not None:
+            yield
+            return
+        self._later = []
+        try:
+            yield
+        finally:
+            later, self._later = self._later, None
+        for complete in later:
+            complete()
 
-    def _make(self, name: str, maker: Callable[..., Any],
-              args: Tuple[Any, ...], options: Dict[str, Any]) -> None:
-        self._step("make", name, self._shipment.pickled((maker, args,
+    def complete(self, what: Callable[[], None]) -> None:
+        """Now, or after what is being made."""
+        if self._later is None:
+            what()
+        else:
+            self._later.append(what)
+
+    def step(self, *step: Any) -> None:
+        """One for the runner."""
+        self.shipment.steps.append(step)
+
+    def make(self, name: str, maker: Callable[..., Any],
+             args: Tuple[Any, ...], options: Dict[str, Any]) -> None:
+        """A step that calls something there."""
+        self.step("make", name, self.shipment.pickled((maker, args,
                                                          options)))
 
     # --- functions ---
@@ -223,15 +258,12 @@ class ByValue:
             pass
         kind, where = self._globals(function)
         code = _shown_code(function.__code__)
-        self._step("function", name, sys.version_info[:2],
+        self.step("function", name, sys.version_info[:2],
                    marshal.dumps(code), cells, function.__name__,
                    function.__qualname__, function.__module__, kind, where,
                    code.co_filename, max(first, 1), lines)
-        if self._later is not None:
-            self._later.append(lambda: self._complete(name, function, cells,
-                                                      kind, where))
-        else:
-            self._complete(name, function, cells, kind, where)
+        self.complete(lambda: self._complete(name, function, cells, kind,
+                                             where))
 
     def _complete(self, name: str, function: types.FunctionType,
                   cells: List[str], kind: str, where: str) -> None:
@@ -239,20 +271,20 @@ class ByValue:
             self._fill(its, cell)
         reads = code_reads(function.__code__)
         if kind == "main":
-            self._shipment.follow_names(reads)
+            self.shipment.follow_names(reads)
         elif kind == "own":
             self._fill_globals(where, function.__globals__, reads)
         rest = self.new_name()
-        self._shipment.take_value(rest, (
+        self.shipment.take_value(rest, (
             function.__defaults__, function.__kwdefaults__,
-            dict(function.__dict__), self._annotations(function)),
+            dict(function.__dict__), self.annotations(function)),
             "a variable of %s()" % function.__name__)
-        self._step("complete", name, rest)
+        self.step("complete", name, rest)
 
     def _globals(self, function: types.FunctionType) -> Tuple[str, str]:
         """Those of __main__, of a module, or of what exec() was given."""
         given = function.__globals__
-        if self._shipment.is_ours(given):
+        if self.shipment.is_ours(given):
             return "main", ""
         module = str(given.get("__name__") or "")
         if getattr(sys.modules.get(module), "__dict__", None) is given:
@@ -269,8 +301,8 @@ class ByValue:
             if read in given and key not in self._filled:
                 self._filled.add(key)
                 its = self.new_name()
-                self._shipment.take(its, given[read])
-                self._step("global", where, read, its)
+                self.shipment.take(its, given[read])
+                self.step("global", where, read, its)
 
     def _cell(self, cell: types.CellType) -> str:
         name = self._names.get(id(cell))
@@ -287,10 +319,10 @@ class ByValue:
         except ValueError:  # it is not set
             return
         its = self.new_name()
-        self._shipment.take(its, value)
-        self._step("fill", name, its)
+        self.shipment.take(its, value)
+        self.step("fill", name, its)
 
-    def _annotations(self, value: Any) -> Dict[str, Any]:
+    def annotations(self, value: Any) -> Dict[str, Any]:
         """Those that go; they are for people, mostly."""
         try:
             given = dict(getattr(value, "__annotations__", None) or {})
@@ -299,114 +331,61 @@ class ByValue:
         if isinstance(value, type) and "__annotations__" not in (
                 value.__dict__) and sys.version_info < (3, 10):
             return {}  # they are a base's
-        with self._shipment.trying() as tried:
-            self._shipment.pickled(given)
+        with self.shipment.trying() as tried:
+            self.shipment.pickled(given)
             tried.append(True)
         return given if tried else {}
 
     def _take_cached(self, name: str, value: Any) -> None:
+        options = value.cache_parameters()
+        self._take_around(name, value, "lru_cache()", lambda wrapped:
+                          self.step("cached", name, wrapped,
+                                    options["maxsize"], options["typed"]))
+        self._take_attributes(name, value, OF_CACHED)
+
+    def _take_dispatch(self, name: str, value: Any) -> None:
+        """Of singledispatch(), with what was registered since."""
+        self._take_around(name, value, "singledispatch()", lambda wrapped:
+                          self.step("dispatch", name, wrapped))
+        self.complete(lambda: self._take_registered(name, value))
+        self._take_attributes(name, value, _OF_DISPATCH)
+
+    def _take_registered(self, name: str, value: Any) -> None:
+        its = self.new_name()
+        self.shipment.take_value(its, tuple(value.registry.items()),
+                                 "what is registered with %s()" %
+                                 value.__name__)
+        self.step("register", name, its)
+
+    def _take_around(self, name: str, value: Any, maker: str,
+                     step: Callable[[str], None]) -> None:
         """Before what its function refers to, which may be itself."""
-        before, self._later = self._later, []
-        try:
-            wrapped = self.name_of(value.__wrapped__)
+        with self.deferring():
+            wrapped = (self.name_of(value.__wrapped__)
+                       if is_definition(value.__wrapped__) else None)
             if wrapped is None:
                 wrapped = self.new_name()
-                self._shipment.take_value(wrapped, value.__wrapped__,
-                                          "what lru_cache() wraps")
-            later = self._later
-        finally:
-            self._later = before
-        options = value.cache_parameters()
-        self._step("cached", name, wrapped, options["maxsize"],
-                   options["typed"])
-        for complete in later:
-            complete()
+                self.shipment.take_value(wrapped, value.__wrapped__,
+                                         "what %s wraps" % maker)
+            step(wrapped)
 
-    # --- classes ---
+    def _take_attributes(self, name: str, value: Any,
+                         own: AbstractSet[str]) -> None:
+        """What somebody has set on a function that is not one of def."""
+        set_later = {key: its for key, its in value.__dict__.items()
+                     if key not in own}
 
-    def _take_class(self, name: str, cls: Any) -> None:
-        """It is made without what is in it, so that this may refer to it."""
-        if cls.__bases__ == (tuple,) and hasattr(cls, "_fields"):
-            self._make(name, collections.namedtuple, (
-                cls.__name__, cls._fields), {
-                    "defaults": tuple(cls._field_defaults.values()),
-                    "module": cls.__module__})
-            skipped = {key for key in (
-                *collections.namedtuple("_", ()).__dict__, *cls._fields)
-                if getattr(cls.__dict__.get(key), "__module__", None) !=
-                cls.__module__}  # else it is written in the class
-        elif type(cls).__module__ == "typing" and type(cls).__name__ == (
-                "_TypedDictMeta"):
-            self._make(name, typing.TypedDict, (  # type: ignore[arg-type]
-                cls.__name__, self._annotations(cls)),
-                {"total": cls.__total__})
-            skipped = set(cls.__dict__)
-        else:
-            skipped = self._make_empty(name, cls)
-        self._step("adorn", name, cls.__module__, cls.__qualname__)
-        members = {key: value for key, value in cls.__dict__.items()
-                   if key not in skipped and key not in _MADE_ANEW}
-        annotations = self._annotations(cls)
-        if annotations and "__annotations__" not in skipped:
-            members["__annotations__"] = annotations
-        for key, value in members.items():
-            self._take_member(name, cls, key, value)
-        if isinstance(cls, enum.EnumMeta):
+        def take() -> None:
             its = self.new_name()
-            self._shipment.take_value(its, {
-                key: {field: value for field, value in member.__dict__.items()
-                      if field not in ("_name_", "_value_", "__objclass__",
-                                       "_sort_order_")}
-                for key, member in _members(cls)},
-                "the enumeration " + cls.__name__)
-            self._step("states", name, its)
-
-    def _take_member(self, name: str, cls: type, key: str, value: Any) -> None:
-        """One by one, for the error says which."""
-        its = self.new_name()
-        try:
-            self._shipment.take_value(its, value, "the attribute %s of the "
-                                      "class %s" % (key, cls.__name__))
-        except InvalidError:
-            if key not in ("__doc__", "__parameters__"):
-                raise
-        else:
-            self._step("member", name, key, its)
-
-    def _make_empty(self, name: str, cls: Any) -> Set[str]:
-        """A class with the bases of another; what it has already."""
-        space: Dict[str, Any] = {"__module__": cls.__module__,
-                                 "__qualname__": cls.__qualname__}
-        skipped = {key for key, value in cls.__dict__.items()
-                   if isinstance(value, types.MemberDescriptorType)}
-        slots = cls.__dict__.get("__slots__")
-        if slots is not None:
-            space["__slots__"] = slots
-        if isinstance(cls, enum.EnumMeta):
-            space.update((key, its.value) for key, its in _members(cls))
-            skipped.update(_of_enums(cls))
-        bases = cls.__dict__.get("__orig_bases__", cls.__bases__)
-        self._step("class", name, self._shipment.pickled((
-            type(cls), cls.__name__, tuple(bases), space)))
-        return skipped
-
-
-def _members(cls: Any) -> List[Tuple[str, Any]]:
-    return list(cls.__members__.items())
-
-
-def _of_enums(cls: Any) -> Iterator[str]:
-    """What an enumeration makes of its members."""
-    for key, value in cls.__dict__.items():
-        if key in cls.__members__ or key in (
-                "__new__", "__reduce_ex__", "__reduce__") or (
-                key[:1] == key[-1:] == "_" and key[:2] != "__") or any(
-                getattr(base, key, None) is value
-                for base in (*cls.__mro__[1:], enum.Enum, object)):
-            yield key
+            self.shipment.take_value(its, set_later, "an attribute of %s()" %
+                                     getattr(value, "__name__", name))
+            self.step("attributes", name, its)
+        if set_later:
+            self.complete(take)
 
 
 def is_plain(cls: type) -> bool:
-    """Whether classes of its kind are made as most are."""
+    """Whether classes of its kind are made as most are, or of a kind that goes
+    along itself."""
     return (type(cls) in (type, abc.ABCMeta) or
-            type(cls).__module__ in ("typing", "enum"))
+            type(cls).__module__ in ("typing", "enum", "__main__"))

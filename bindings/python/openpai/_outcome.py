@@ -132,8 +132,11 @@ class _Unpickler(pickle.Unpickler):
         self._sent = sent
 
     def find_class(self, module: str, name: str) -> Any:
-        if module == "__main__" and name in self._sent:
-            return self._sent[name]
+        if module == "__main__" and name.startswith("_pai_"):
+            if name in self._sent:
+                return self._sent[name]
+            # Another program has sent it: by the name that it has here.
+            name = name.split("_", 3)[3] or name
         return super().find_class(module, name)
 
 

@@ -291,8 +291,8 @@ class Platform(Waits):
             model = handle.result()
 
         What it refers to goes along: functions and classes of a script as
-        their source, lambdas, closures and classes of a notebook by value,
-        modules by import, all else pickled.  `memory` is as "512M" or "8G";
+        their source; those that were changed since, lambdas, closures and
+        classes of a notebook by value; modules by import, all else pickled.  `memory` is as "512M" or "8G";
         without it the CPUs' share of the machine's.  options() says more, and
         takes no names away from the function.
         """
@@ -310,7 +310,7 @@ class Platform(Waits):
             losses = list(platform.map(train, [0.1, 0.01, 0.001], limit=2))
 
         options(...).map() says more.  What a call raised comes out in its
-        place; whoever does not ask for more stops the jobs that are left.
+        place, StopIteration as JobFailed; whoever does not ask for more stops the jobs that are left.
         """
         return self.options().map(function, *iterables, limit=limit)
 

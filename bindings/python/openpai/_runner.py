@@ -3,8 +3,11 @@
 It knows nothing of openpai, and runs in any Python that has what the shipped
 code imports.
 """
+import abc
 import ast
 import asyncio
+import contextlib
+import enum
 import functools
 import importlib
 import inspect
@@ -17,12 +20,15 @@ import pickle
 import sys
 import traceback
 import types
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, Iterator, List
 
 #: In the folder of the job: this file, what it runs, and what came of it.
 RUN = "_openpai_run.py"
 SHIPPED = "_openpai_call.pickle"
 OUTCOME = "_openpai_outcome.pickle"
+
+#: Modules whose __init_subclass__() is of how their classes are made.
+KINDS = ("typing", "typing_extensions", "enum", "abc")
 
 
 def tell(folder: str, outcome: bytes) -> None:
@@ -76,6 +82,28 @@ def complete(space: Dict[str, Any], name: str, rest: str) -> None:
     function.__dict__.update(more)
 
 
+@contextlib.contextmanager
+def without_hooks(bases: Any) -> Iterator[None]:
+    """Nobody's __init_subclass__() runs: it did where the class was made."""
+    def skipped(owner: type) -> Any:
+        def skip(cls: type, **_: Any) -> None:
+            getattr(super(owner, cls), "__init_subclass__")()
+        return classmethod(skip)
+
+    kept = {}
+    for owner in {owner: None for base in bases for owner in base.__mro__}:
+        hook = owner.__dict__.get("__init_subclass__")
+        if isinstance(getattr(hook, "__func__", None), types.FunctionType) and (
+                owner.__module__ not in KINDS):
+            kept[owner] = hook
+            type.__setattr__(owner, "__init_subclass__", skipped(owner))
+    try:
+        yield
+    finally:
+        for owner, hook in kept.items():
+            type.__setattr__(owner, "__init_subclass__", hook)
+
+
 def make_class(space: Dict[str, Any], name: str, pickled: bytes) -> None:
     """A class in which there is nothing yet but what its making needs."""
     kind, called, bases, given = pickle.loads(pickled)
@@ -83,13 +111,35 @@ def make_class(space: Dict[str, Any], name: str, pickled: bytes) -> None:
     def fill(own: Any) -> None:
         for key, value in given.items():
             own[key] = value
-    space[name] = types.new_class(called, bases, {"metaclass": kind}, fill)
+    with without_hooks(bases):
+        if issubclass(kind, type(enum.Enum)):
+            space[name] = types.new_class(called, bases, {"metaclass": kind},
+                                          fill)
+            return
+        # The kind's own __new__() and __init__() ran there, too: that of C.
+        new = next(base.__new__ for base in kind.__mro__ if isinstance(
+            base.__dict__.get("__new__"), types.BuiltinFunctionType))
+        made = space[name] = new(kind, called, bases, given)
+        if issubclass(kind, abc.ABCMeta):
+            getattr(abc, "_abc_init")(made)
 
 
 def adorn(space: Dict[str, Any], name: str, module: str, qualified: str
           ) -> None:
-    space[name].__module__ = module
-    space[name].__qualname__ = qualified
+    type.__setattr__(space[name], "__module__", module)
+    type.__setattr__(space[name], "__qualname__", qualified)
+
+
+def register(space: Dict[str, Any], name: str, of: str) -> None:
+    """With a function of singledispatch()."""
+    for cls, function in space.pop(of):
+        space[name].register(cls, function)
+
+
+def registered(space: Dict[str, Any], name: str, of: str) -> None:
+    """With an abstract base class."""
+    for cls in space.pop(of):
+        abc.ABCMeta.register(space[name], cls)
 
 
 def make(space: Dict[str, Any], name: str, pickled: bytes) -> None:
@@ -136,11 +186,17 @@ STEPS: Dict[str, Callable[..., Any]] = {
         {name: space.pop(of)}),
     "complete": complete,
     "cached": make_cached,
+    "dispatch": lambda space, name, wrapped: space.update(
+        {name: functools.singledispatch(space[wrapped])}),
+    "register": register,
+    "attributes": lambda space, name, of: space[name].__dict__.update(
+        space.pop(of)),
     "make": make,
     "class": make_class,
     "adorn": adorn,
-    "member": lambda space, cls, name, of: setattr(
+    "member": lambda space, cls, name, of: type.__setattr__(
         space[cls], name, space.pop(of)),
+    "registered": registered,
     "states": set_states,
 }
 
@@ -223,6 +279,7 @@ def main() -> None:
     # what is called so here.
     ours = sys.modules["__main__"]
     sys.modules["__main__"] = theirs = types.ModuleType("__main__")
+    theirs.__package__ = shipped["package"]  # for `from . import`
     space = theirs.__dict__
     sys.path[:] = shipped["path"] + [
         path for path in sys.path if path not in shipped["path"]]

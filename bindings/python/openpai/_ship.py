@@ -1,15 +1,14 @@
 """Packs Python code, and what it refers to, so that a job can run it.
 
 Modules are imported there; functions and classes of a notebook or script go as
-their source, with what they refer to, or by value (_by_value.py) where source
-cannot make them again; all else is pickled, and where pickle cannot, by
+their source, with what they refer to, where that makes them as they are now
+(_by_source.py), or by value (_by_value.py); all else is pickled, and where pickle cannot, by
 cloudpickle if that is installed.
 """
 import __future__
 import ast
 import builtins
 import contextlib
-import inspect
 import io
 import os
 import pathlib
@@ -18,14 +17,14 @@ import shutil
 import symtable
 import sys
 import tempfile
-import textwrap
 import types
 from typing import (
     AbstractSet, Any, Callable, Dict, Iterable, Iterator, List, Optional, Set,
     Tuple, TypeVar)
 
-from ._by_value import (
-    ByValue, Pickler, is_definition, is_plain, shown_file)
+from . import _by_source
+from ._by_source import Verdict
+from ._by_value import ByValue, Pickler, is_definition, is_plain
 from ._call_arguments import check_arguments
 from ._errors import InvalidError
 from ._runner import RUN, SHIPPED
@@ -122,38 +121,39 @@ class Shipment:
             self.steps.append(("module", name, value.__name__))
             return
         goes = is_definition(value)
-        if goes and self._take_source(name, value):
+        source = _by_source.find(value, self.space,
+                                 self._flags) if goes else None
+        if source is not None and source.verdict is Verdict.SAME:
+            self._take_source(name, source)
             return
-        if isinstance(value, type) and value.__module__ == "__main__" and (
+        if source is not None and source.verdict is Verdict.UNKNOWN:
+            with self.trying() as tried:
+                self._take_definition(name, value)
+                tried.append(True)
+            if not tried:  # as what locks: decorators make it once more there
+                self._take_source(name, source)
+            return
+        self._take_definition(name, value)
+
+    def _take_definition(self, name: str, value: Any) -> None:
+        """Anything that does not go as its source."""
+        is_main = getattr(value, "__module__", None) == "__main__"
+        if isinstance(value, type) and is_main and (
                 not is_plain(value)) and self._take_by_cloudpickle(name, value):
             return
         self.take_value(name, value, _SPOKEN.get(
             name, "a variable of a function" if name.startswith("_pai_")
             else "the variable " + name),
-            (goes or isinstance(value, TypeVar)) and
-            getattr(value, "__module__", None) == "__main__")
+            (is_definition(value) or isinstance(value, TypeVar)) and is_main)
 
-    def _take_source(self, name: str, value: Any) -> bool:
-        """Whether its source makes it again, and goes."""
-        called, plain = _written(value), inspect.unwrap(value)
-        if called is None or self.space.get(called) is not value:
-            return False
-        try:
-            lines, first = inspect.getsourcelines(plain)
-            file = inspect.getsourcefile(plain) or "<notebook>"
-        except (OSError, TypeError):
-            return False
-        source = textwrap.dedent("".join(lines))
-        if not _defines(source, plain.__name__):
-            return False
-        self._seen.add(called)
-        reads, _ = _names(source)
-        self.follow_names(reads & _read_at_once(source))
-        self.steps.append(("source", shown_file(file), max(first, 1), source))
-        if called != name:
-            self.steps.append(("alias", name, called))
+    def _take_source(self, name: str, source: "_by_source.Source") -> None:
+        self._seen.add(source.called)
+        reads, _ = _names(source.text)
+        self.follow_names(reads & _read_at_once(source.text))
+        self.steps.append(("source", source.file, source.line, source.text))
+        if source.called != name:
+            self.steps.append(("alias", name, source.called))
         self.follow_names(reads)
-        return True
 
     def pickled(self, value: Any) -> bytes:
         """Its pickle, after steps for what that refers to."""
@@ -216,6 +216,7 @@ class Shipment:
                 "cwd": os.getcwd() if here else "",
                 "path": [p or os.getcwd() for p in sys.path] if here else [],
                 "steps": self.steps, "code": self.code, "place": self._place,
+                "package": self.space.get("__package__"),
                 "flags": self._flags}, protocol=4)}
 
     def pack(self, root: pathlib.Path) -> pathlib.Path:
@@ -231,30 +232,6 @@ class Shipment:
             shutil.rmtree(folder)
             raise
         return folder
-
-
-def _defines(source: str, name: str) -> bool:
-    """Whether it is one definition of that name: inspect looks for classes in
-    the script's file, where exec() may have made them."""
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:
-        return False
-    return len(body) == 1 and getattr(body[0], "name", None) == name
-
-
-def _written(value: Any) -> Optional[str]:
-    """What it is called where it was written with def or class, at the top of
-    the notebook or script, with all that it needs in its own lines."""
-    plain = inspect.unwrap(value)
-    for one in value, plain:
-        name = getattr(one, "__qualname__", None)
-        if getattr(one, "__module__", None) != "__main__" or not isinstance(
-                name, str) or not name.isidentifier():
-            return None
-    if isinstance(plain, types.FunctionType) and plain.__closure__ is not None:
-        return None
-    return str(value.__name__)
 
 
 def call(function: Callable[..., Any], args: Tuple[Any, ...],
