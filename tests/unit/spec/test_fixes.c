@@ -220,9 +220,9 @@ static const fixed_row rows[] = {
     "indent with spaces",
     "taskRoles:\n  a:\n    x:\n      cpu: 1\n      gpu: 0\n", 0, 1 },
   { "taskRoles:\n\ta: 1\n    b:\n\t\tx: 1\n", "syntax", "indent with spaces",
-    "taskRoles:\n    a: 1\n    b:\n\t\tx: 1\n", 0, 1 },
+    "taskRoles:\n    a: 1\n    b:\n        x: 1\n", 0, 1 },
   { "extras:\n  a:\xc2\xa0x\xc2\xa0y\n  b: 1\n", "syntax",
-    "put a space in its place", "extras:\n  a: x y\n  b: 1\n", 0, 1 },
+    "put a space in its place", "extras:\n  a: x\xc2\xa0y\n  b: 1\n", 0, 1 },
   { "extras:\n  a:\xc2\xa0"
     "2\n  b: 1\n",
     "syntax", "put a space in its place", "extras:\n  a: 2\n  b: 1\n", 0, 1 },
