@@ -128,7 +128,7 @@ static const fixed_row rows[] = {
   { JOB_WITH("extras: {a: 1, b: 2, b: 2}"), "duplicate-key",
     "remove the one at line 6", JOB_WITH("extras: {a: 1, b: 2}"), 0, 1 },
   { JOB_WITH("extras:\n- a: 1 # c\n  a: 1\n"), "duplicate-key",
-    "remove the one at line 7", JOB_WITH("extras:\n- a: 1\n"), 0, 1 },
+    "remove this one", JOB_WITH("extras:\n- a: 1 # c\n"), 0, 1 },
   { JOB_HEAD "prerequisites:\n  type: dockerimage\n\n  # c\n  name: x\n  uri: "
              ">\n    x\n" JOB_ROLES,
     "wrong-type", "begin it with a dash",
@@ -172,7 +172,7 @@ static const fixed_row rows[] = {
     "unknown-name", "write 'dee'",
     JOB_WITH("deployments: [{name: dee, taskRoles: {a: {}}}]\ndefaults: "
              "{deployment: dee}"),
-    0, 1 },
+    0, 0 },
   { ROLE_WITH("extraContainerOptions: {shmMb: 1}"), "no-effect",
     "write 'shmMB'", ROLE_WITH("extraContainerOptions: {shmMB: 1}"), 0, 1 },
   { JOB_WITH("extras: {com.microsoft.pai.runtimeplugin: [{plugin: shh}]}"),

@@ -78,6 +78,87 @@ static const sure_row no_break_spaces[] = {
     NULL, NULL },
 };
 
+#define TWO_IMAGES(first, second)                           \
+  JOB_HEAD "prerequisites:\n- {name: " first                \
+           ", type: dockerimage, uri: x}\n- {name: " second \
+           ", type: dockerimage, uri: x}\n"
+#define ROLE_OF(image) \
+  "taskRoles: {a: {dockerImage: " image ", " ROLE_SIZES ", commands: [c]}}\n"
+#define ROLE_SIZED(fields)                                             \
+  JOB_HEAD JOB_IMAGE "taskRoles: {a: {dockerImage: x, commands: [c], " \
+                     "resourcePerInstance: {" fields "}}}\n"
+#define COMMANDS(text)                                                       \
+  JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES \
+                     "\n    commands:\n" text
+
+static const sure_row names[] = {
+  /* two are as like */
+  { TWO_IMAGES("image_0", "image_1") ROLE_OF("image_2"), NULL,
+    "write 'image_1'", "did you mean 'image_0' or 'image_1'?" },
+  { TWO_IMAGES("prod1", "prod3") ROLE_OF("prod2"), NULL, "write 'prod3'",
+    "did you mean 'prod1' or 'prod3'?" },
+  { ROLE_SIZED("xpu: 1, ypu: 4, memoryMB: 1"), NULL, "write 'gpu'",
+    "did you mean 'cpu' or 'gpu'?" },
+  /* digits are no slip, and a name may be one that is still to come */
+  { TWO_IMAGES("image_0", "other") ROLE_OF("image_10"), NULL,
+    "write 'image_0'", "did you mean 'image_0'?" },
+  { TWO_IMAGES("trainer", "other") ROLE_OF("trainr"), NULL, "write 'trainer'",
+    "did you mean 'trainer'?" },
+  { JOB_WITH("protocolVersion2: 2"), JOB_WITH("protocolVersion2: 2"), NULL,
+    NULL },
+  /* case is */
+  { TWO_IMAGES("Image_1", "other") ROLE_OF("image_1"),
+    TWO_IMAGES("Image_1", "other") ROLE_OF("Image_1"), NULL, NULL },
+  { TWO_IMAGES("Image", "IMAGE") ROLE_OF("image"), NULL, "write 'IMAGE'",
+    "did you mean 'Image' or 'IMAGE'?" },
+  { TWO_IMAGES("ab1",
+               "ab2") "- {name: ab3, type: dockerimage, uri: x}\n"
+                      "- {name: ab4, type: dockerimage, uri: x}\n" ROLE_OF(
+                        "ab5"),
+    NULL, NULL, "did you mean 'ab1', 'ab2' or 'ab3'?" },
+  { ROLE_SIZED("cpu: 1, xpu: 4, memoryMB: 1"),
+    ROLE_SIZED("cpu: 1, gpu: 4, memoryMB: 1"), NULL, NULL },
+};
+
+static const sure_row values[] = {
+  /* what is written as a mapping was meant as one, but for a line of a list */
+  { JOB_HEAD "prerequisites:\n- name: x\n  type: dockerimage\n  uri:\n    "
+             "path: a/b:1\n" JOB_ROLES,
+    NULL, NULL, NULL },
+  { COMMANDS("    - name: ls\n"), NULL, "put it in quotes", "in quotes" },
+  { COMMANDS("    - echo a: b\n"), COMMANDS("    - 'echo a: b'\n"), NULL,
+    "in quotes" },
+  { COMMANDS("    -\n      echo a: b\n"), NULL, NULL, NULL },
+  /* an item must be a mapping */
+  { JOB_HEAD "prerequisites: x\n" JOB_ROLES, NULL, NULL, NULL },
+  { ROLE_WITH("prerequisites: x"), ROLE_WITH("prerequisites: ['x']"), NULL,
+    "write it as a list: ['x']" },
+};
+
+static const sure_row removed[] = {
+  { JOB_WITH("name: n"),
+    "protocolVersion: 2\ntype: job\n" JOB_IMAGE JOB_ROLES "name: n\n", NULL,
+    NULL },
+  { JOB_WITH("extras:\n  a: 1 # why\n  a: 1\n"),
+    JOB_WITH("extras:\n  a: 1 # why\n"), NULL, NULL },
+  { JOB_WITH("extras:\n  a: 1 # why\n  a: 1 # not\n"), NULL,
+    "remove the one at line 7", NULL },
+  { JOB_WITH("extras:\n  a: # why\n    b: 1\n  a:\n    b: 1\n"),
+    JOB_WITH("extras:\n  a: # why\n    b: 1\n"), NULL, NULL },
+  { JOB_WITH("extras:\n  a: | # why\n    b\n  a: |\n    b\n"),
+    JOB_WITH("extras:\n  a: | # why\n    b\n"), NULL, NULL },
+  { JOB_WITH("extras:\n  a:\n  - b # why\n  # c\n  - d\n  a: [b, d]\n"),
+    JOB_WITH("extras:\n  a:\n  - b # why\n  # c\n  - d\n"), NULL, NULL },
+  { JOB_WITH("extras: {a: [1], # why\n b: 2, a: [1]}\n"),
+    JOB_WITH("extras: {a: [1], # why\n b: 2}\n"), NULL, NULL },
+  { JOB_WITH("extras:\n  a: '# b'\n  a: '# b'\n"),
+    JOB_WITH("extras:\n  a: '# b'\n"), NULL, NULL },
+  /* of job config v1 the last one counts */
+  { "{\"jobName\": \"a\", // why\n \"jobName\": \"b\", \"image\": \"i\",\n"
+    "\"taskRoles\": [{\"name\": \"r\", \"command\": \"c\"}]}",
+    NULL, "remove the one at line 1", NULL },
+};
+
 static const pai_diagnostic *find_title(const pai_report *report,
                                         const char *title)
 {
@@ -135,6 +216,55 @@ static void spaces_that_do_not_break(void **state)
 {
   (void)state;
   CHECK_ROWS(no_break_spaces);
+}
+
+static void names_that_are_alike(void **state)
+{
+  (void)state;
+  CHECK_ROWS(names);
+}
+
+static void values_of_another_type(void **state)
+{
+  (void)state;
+  CHECK_ROWS(values);
+}
+
+static void comments_of_what_is_removed(void **state)
+{
+  (void)state;
+  CHECK_ROWS(removed);
+}
+
+/* A template so far behind that nobody knows where it is written. */
+static void templates_far_behind(void **state)
+{
+  static const char head[] = COMMANDS("    - |\n");
+  static const char *const lines[] = {
+    "      echo x.lr <% $parameters.lrr %>\n", "      <% $parameters.lrr %>\n"
+  };
+  const pai_diagnostic *d;
+  pai_report *report;
+  pai__buf text;
+
+  (void)state;
+  for (size_t k = 0; k < 2 * PAI__LEN(lines); k++) {
+    pai__buf_init(&text, &pai__libc_alloc);
+    pai__buf_str(&text, head);
+    for (int i = 0; k >= PAI__LEN(lines) && i < 4000; i++)
+      pai__buf_str(&text, "      echo one more.lrr\n");
+    pai__buf_str(&text, lines[k % PAI__LEN(lines)]);
+    pai__buf_str(&text, "parameters: {lr: 1}\n");
+    assert_int_equal(pai_spec_check(&report, NULL, pai__buf_text(&text),
+                                    text.len, NULL, NULL),
+                     PAI_OK);
+    d = pai_report_get(report, 0);
+    assert_string_equal(d->code, "unresolved");
+    assert_string_equal(d->help, "did you mean 'lr'?");
+    assert_int_equal(d->fix_count, k < PAI__LEN(lines));
+    pai_report_free(report);
+    pai__buf_dispose(&text);
+  }
 }
 
 /* --- files that people wrote ------------------------------------------------ */
@@ -233,6 +363,10 @@ int main(void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(tabs_that_indent),
     cmocka_unit_test(spaces_that_do_not_break),
+    cmocka_unit_test(names_that_are_alike),
+    cmocka_unit_test(values_of_another_type),
+    cmocka_unit_test(comments_of_what_is_removed),
+    cmocka_unit_test(templates_far_behind),
     cmocka_unit_test(space_of_files_that_were_right),
   };
 
