@@ -384,7 +384,9 @@ enum {
                           value there */
   PAI_MAY_VALUE = 2, /**< the value at the pointer */
   PAI_MAY_ITEM = 4   /**< an item of the list at the pointer, or of one that
-                          becomes the value there */
+                          becomes the value there; with PAI_MAY_KEY at a
+                          mapping, at the end of the text: of the list that
+                          is its last value */
 };
 
 /** Where something is in a job file, for editors; strings are the place's. */
@@ -425,8 +427,9 @@ PAI_API PAI_NODISCARD int pai_spec_at(pai_spec_place **out, const char *text,
                                       pai_error **err);
 
 /**
- * Finds where the key and the value of a JSON pointer stand in a text.  A value
- * that an alias or a merge key stands for is where it is written.
+ * Finds where the key and the value of a JSON pointer stand in a text.  What an
+ * alias stands for has the alias as its value, and what is below it is where the
+ * anchor's value is written, as what a merge key brings.
  *
  * @param[out] out  the place, owned by the caller; NULL on failure
  * @param text      as pai_spec_parse(); it need not be a valid job

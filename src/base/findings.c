@@ -51,8 +51,14 @@ const char *pai__key_shown(pai__findings *f, pai__node key, size_t *len)
 {
   const pai__tree_node *n = &f->tree->nodes[key];
 
+  const char *text = pai__tree_str(f->tree, key, len);
+
+  if (pai__hides_colon(text, *len)) {
+    *len = strlen(PAI__MASK);
+    return PAI__MASK;
+  }
   if (f->tree->text[n->start] != '*' || pai__findings_secrets(f)->len == 0)
-    return pai__tree_str(f->tree, key, len);
+    return text;
   *len = n->end - n->start;
   return f->tree->text + n->start;
 }
@@ -123,6 +129,18 @@ static bool make_room(pai__findings *f, int severity)
   return !f->failed;
 }
 
+static const char *show_key(void *user_data, pai__node key, size_t *len)
+{
+  return pai__key_shown(user_data, key, len);
+}
+
+void pai__findings_pointer(pai__findings *f, pai__node at, pai__buf *out)
+{
+  f->trail.show_key = show_key;
+  f->trail.user_data = f;
+  pai__tree_pointer_along(f->tree, at, out, &f->trail);
+}
+
 static void add(pai__findings *f, pai__finding finding, pai__node at)
 {
   pai__buf pointer;
@@ -131,7 +149,7 @@ static void add(pai__findings *f, pai__finding finding, pai__node at)
   if (f->place != NULL)
     add_place(&pointer, f, f->place);
   else
-    pai__tree_pointer_along(f->tree, at, &pointer, &f->trail);
+    pai__findings_pointer(f, at, &pointer);
   finding.pointer = keep(f, &pointer);
   finding.at = at;
   f->list[f->len++] = finding;

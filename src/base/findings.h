@@ -95,6 +95,8 @@ const char *pai__value_text(char out[PAI__VALUE_TEXT], pai__findings *f,
 /* A key as it may be told: one that is an alias, as it is written, since it
  * may stand for a secret. */
 const char *pai__key_shown(pai__findings *f, pai__node key, size_t *len);
+/* The pointer of a node with its keys as they may be told. */
+void pai__findings_pointer(pai__findings *f, pai__node at, pai__buf *out);
 
 /* --- suggest.c ------------------------------------------------------------ */
 
@@ -143,25 +145,30 @@ static inline bool pai__word_within(const pai__word *a, const pai__word *b,
 /* May a word be a slip for a name? */
 bool pai__word_like(const pai__word *word, const pai__word *name);
 
-/* Collects names; says which of them is most like a word, if any is. */
+/* Collects names; says which of them are most like a word, if any are. */
+enum { PAI__MOST_NEAR = 3 };
 typedef struct pai__names {
   const char *word;
   size_t word_len;
-  const char *best;
-  size_t best_len;
-  unsigned distance; /* of the best */
-  pai__buf list;     /* "a, b, c" */
+  bool made_up; /* the names are a person's: two that are alike may both be
+                   meant, so that only case is surely a slip */
+  pai__word near[PAI__MOST_NEAR]; /* the most like, the first of them */
+  size_t near_count;              /* that many are as like */
+  unsigned distance;              /* of those */
+  pai__buf list;                  /* "a, b, c" */
   size_t count;
 } pai__names;
 
 void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
                      size_t len);
 void pai__names_add(pai__names *n, const char *name, size_t len);
-/* Whether one of them is so like the word that it was surely meant. */
+/* Whether the nearest are so like the word that one of them was surely meant;
+ * and whether it is the first, whoever reads it. */
 bool pai__names_surely(const pai__names *n);
+bool pai__names_only(const pai__names *n);
 /* Helps with what was found last: "did you mean 'x'?", or the list with
- * `which` before it; and ends the collection.  The word that was found is
- * fixed. */
+ * `which` before it; and ends the collection.  The word that was found gets a
+ * fix for each. */
 void pai__names_help(pai__names *n, pai__findings *f, const char *which);
 /* The same for an error; of no names nothing is said. */
 void pai__names_tell(pai__names *n, pai_error **err, const char *which);

@@ -21,7 +21,7 @@ static bool is_written_there(pai__findings *f, const pai__finding *x,
   if (f->place == NULL)
     return true;
   pai__buf_init(&pointer, f->arena->alloc);
-  pai__tree_pointer_along(f->tree, at, &pointer, &f->trail);
+  pai__findings_pointer(f, at, &pointer);
   f->failed |= !pai__buf_ok(&pointer);
   there = !f->failed && strncmp(pai__buf_text(&pointer), x->pointer,
                                 strlen(x->pointer)) == 0;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static int add(pai__secrets *s, pai__node n)
+int pai__secrets_add(pai__secrets *s, pai__node n)
 {
   const pai__tree_node *node = pai__tree_at(s->tree, n);
 
@@ -63,7 +63,7 @@ int pai__secrets_add_entry(pai__secrets *s, pai__node key)
   const pai__tree *t = s->tree;
   const pai__tree_node *k = &t->nodes[key];
   uint32_t from = k->end;
-  int rc = add(s, k->skip);
+  int rc = pai__secrets_add(s, k->skip);
   pai__range *added;
 
   if (rc < 0 || t->nodes[k->skip].type == PAI__ALIAS)
@@ -78,6 +78,13 @@ int pai__secrets_add_entry(pai__secrets *s, pai__node key)
   }
   added->end = skip_comments(t, added->end, k->start);
   return PAI_OK;
+}
+
+int pai__secrets_add_key(pai__secrets *s, pai__node key)
+{
+  int rc = pai__secrets_add(s, key);
+
+  return rc == PAI_OK ? pai__secrets_add_entry(s, key) : rc;
 }
 
 /* Adds what the aliases in them stand for, and the aliases in that; each
@@ -98,7 +105,7 @@ static int add_aliased(pai__secrets *s)
       if (added == NULL)
         rc = PAI_ENOMEM;
       else if (!added[t->nodes[n].u.target])
-        rc = add(s, n);
+        rc = pai__secrets_add(s, n);
       if (rc == PAI_OK)
         added[t->nodes[n].u.target] = true;
     }

@@ -20,9 +20,22 @@ typedef struct pai__secrets {
   size_t len, cap;
 } pai__secrets;
 
-/* While they are found: adds the value of a key, and the comments that belong
- * to it; PAI_OK or PAI_ENOMEM. */
+/* Whether a text has a colon with a no-break space behind it, which makes no key
+ * of it: it is to be told to nobody. */
+static inline bool pai__hides_colon(const char *s, size_t len)
+{
+  for (const char *end = s + len;
+       (s = memchr(s, ':', (size_t)(end - s))) != NULL; s++)
+    if (end - s > 2 && s[1] == '\xc2' && s[2] == '\xa0')
+      return true;
+  return false;
+}
+
+/* While they are found: adds a value; or that of a key, and the comments that
+ * belong to it; or the key, too.  PAI_OK or PAI_ENOMEM. */
+int pai__secrets_add(pai__secrets *s, pai__node n);
 int pai__secrets_add_entry(pai__secrets *s, pai__node key);
+int pai__secrets_add_key(pai__secrets *s, pai__node key);
 /* When all are: adds what aliases in them stand for, and puts them in order.
  * PAI_OK or PAI_ENOMEM. */
 int pai__secrets_end(pai__secrets *s);

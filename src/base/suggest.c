@@ -80,6 +80,17 @@ void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
   pai__buf_init(&n->list, alloc);
 }
 
+/* One more name at the least distance; the same name again is none. */
+static void add_near(pai__names *n, const char *name, size_t len)
+{
+  for (size_t i = 0; i < n->near_count && i < PAI__MOST_NEAR; i++)
+    if (n->near[i].len == len && memcmp(n->near[i].s, name, len) == 0)
+      return;
+  if (n->near_count < PAI__MOST_NEAR)
+    n->near[n->near_count] = pai__word_of(name, len);
+  n->near_count++;
+}
+
 void pai__names_add(pai__names *n, const char *name, size_t len)
 {
   unsigned d = distance(n->word, n->word_len, name, len, FARTHEST);
@@ -87,9 +98,10 @@ void pai__names_add(pai__names *n, const char *name, size_t len)
 
   if (d < n->distance) {
     n->distance = d;
-    n->best = name;
-    n->best_len = len;
+    n->near_count = 0;
   }
+  if (d == n->distance && d <= FARTHEST)
+    add_near(n, name, len);
   n->count++;
   if (n->count == MOST_LISTED + 1)
     pai__buf_str(&n->list, ", …");
@@ -102,19 +114,49 @@ void pai__names_add(pai__names *n, const char *name, size_t len)
 
 bool pai__names_surely(const pai__names *n)
 {
-  return n->best != NULL && n->distance <= slips(n->word_len) &&
+  return n->near_count > 0 && n->distance <= slips(n->word_len) &&
          n->distance < n->word_len;
 }
 
-/* What was found last becomes the name that was meant.  A key does only if no
- * other one of its mapping becomes the same. */
+/* Moves to the next digit. */
+static const char *to_digit(const char *s, const char *end)
+{
+  while (s < end && !(*s >= '0' && *s <= '9'))
+    s++;
+  return s;
+}
+
+/* Names with numbers are many, and alike. */
+static bool has_digits_of(const pai__names *n)
+{
+  const char *a = n->word, *a_end = a + n->word_len;
+  const char *b = n->near[0].s, *b_end = b + n->near[0].len;
+
+  do {
+    a = to_digit(a, a_end);
+    b = to_digit(b, b_end);
+    if (a == a_end || b == b_end)
+      return a == a_end && b == b_end;
+  } while (*a++ == *b++);
+  return false;
+}
+
+bool pai__names_only(const pai__names *n)
+{
+  return pai__names_surely(n) && n->near_count == 1 &&
+         (n->distance == 0 || !n->made_up) && has_digits_of(n);
+}
+
+/* What was found last becomes one of the names.  A key does only if no other one
+ * of its mapping becomes the same. */
 static void fix_word(const pai__names *n, pai__findings *f)
 {
   const pai__finding *x = f->len > 0 ? &f->list[f->len - 1] : NULL;
   const pai__tree_node *node;
   const char *slash;
 
-  if (x == NULL || f->failed || f->left_out > 0)
+  if (x == NULL || f->failed || f->left_out > 0 ||
+      n->near_count > PAI__MOST_NEAR)
     return;
   node = &f->tree->nodes[x->at];
   if (node->type != PAI__STRING || node->start != x->start ||
@@ -122,20 +164,35 @@ static void fix_word(const pai__names *n, pai__findings *f)
       memcmp(f->tree->strings + node->u.s.off, n->word, n->word_len) != 0)
     return;
   slash = strrchr(x->pointer, '/');
-  if ((node->flags & PAI__IS_KEY) != 0 && slash != NULL &&
-      pai__fix_offered(f, x->pointer, (size_t)(slash - x->pointer), n->best,
-                       n->best_len))
-    return;
-  pai__fix_word(f, true, x->at, n->best, n->best_len);
+  for (size_t i = 0; i < n->near_count; i++)
+    if ((node->flags & PAI__IS_KEY) == 0 || slash == NULL ||
+        !pai__fix_offered(f, x->pointer, (size_t)(slash - x->pointer),
+                          n->near[i].s, n->near[i].len))
+      pai__fix_word(f, pai__names_only(n), x->at, n->near[i].s,
+                    n->near[i].len);
+}
+
+/* "'a', 'b' or 'c'" */
+static void put_near(pai__buf *b, const pai__names *n)
+{
+  size_t most =
+    n->near_count < PAI__MOST_NEAR ? n->near_count : PAI__MOST_NEAR;
+  char piece[PAI__EXCERPT];
+
+  for (size_t i = 0; i < most; i++)
+    pai__buf_printf(b, "%s'%s'",
+                    i == 0          ? ""
+                    : i + 1 == most ? " or "
+                                    : ", ",
+                    pai__excerpt(piece, n->near[i].s, n->near[i].len));
 }
 
 void pai__names_help(pai__names *n, pai__findings *f, const char *which)
 {
-  char piece[PAI__EXCERPT];
-
   if (pai__names_surely(n)) {
-    pai__find_help(f, "did you mean '%s'?",
-                   pai__excerpt(piece, n->best, n->best_len));
+    pai__buf_clear(&n->list);
+    put_near(&n->list, n);
+    pai__find_help(f, "did you mean %s?", pai__buf_text(&n->list));
     fix_word(n, f);
   } else if (n->count == 0)
     pai__find_help(f, "%s: none", which);
@@ -146,12 +203,11 @@ void pai__names_help(pai__names *n, pai__findings *f, const char *which)
 
 void pai__names_tell(pai__names *n, pai_error **err, const char *which)
 {
-  char piece[PAI__EXCERPT];
-
-  if (pai__names_surely(n))
-    pai__error_help(err, "did you mean '%s'?",
-                    pai__excerpt(piece, n->best, n->best_len));
-  else if (n->count != 0)
+  if (pai__names_surely(n)) {
+    pai__buf_clear(&n->list);
+    put_near(&n->list, n);
+    pai__error_help(err, "did you mean %s?", pai__buf_text(&n->list));
+  } else if (n->count != 0)
     pai__error_help(err, "%s: %s", which, pai__buf_text(&n->list));
   pai__buf_dispose(&n->list);
 }

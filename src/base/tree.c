@@ -394,7 +394,9 @@ void pai__tree_pointer_along(const pai__tree *t, pai__node n, pai__buf *out,
 
     if (t->nodes[at].type == PAI__MAPPING) {
       size_t len;
-      const char *text = pai__tree_str(t, e.key, &len);
+      const char *text = trail->show_key != NULL
+                           ? trail->show_key(trail->user_data, e.key, &len)
+                           : pai__tree_str(t, e.key, &len);
       bool merge = (t->nodes[e.key].flags & PAI__IS_MERGE) != 0;
       if (!merge)
         pai__pointer_add(out, text, len);
@@ -417,6 +419,7 @@ void pai__tree_pointer(const pai__tree *t, pai__node n, pai__buf *out)
   pai__trail trail;
 
   trail.depth = 0;
+  trail.show_key = NULL;
   pai__tree_pointer_along(t, n, out, &trail);
 }
 

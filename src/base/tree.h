@@ -260,6 +260,9 @@ typedef struct pai__trail {
     uint64_t index;
   } levels[PAI__TRAIL];
   size_t depth;
+  /* How a key is shown; NULL: as it is meant. */
+  const char *(*show_key)(void *user_data, pai__node key, size_t *len);
+  void *user_data;
 } pai__trail;
 
 /* As pai__tree_pointer(). */

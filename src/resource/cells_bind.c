@@ -59,6 +59,7 @@ static uint32_t bind_node(pai__reader *r, uint32_t cell)
       r->c->nnodes > MOST_NAMES || r->f->errors > MOST_HELPED)
     return PAI__NOTHING;
   pai__names_init(&names, &r->c->alloc, name, strlen(name));
+  names.made_up = true;
   for (size_t i = 0; i < r->c->nnodes; i++)
     pai__names_add(&names, r->c->nodes[i].name, strlen(r->c->nodes[i].name));
   pai__names_help(&names, r->f, "the nodes of this file");

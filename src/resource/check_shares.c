@@ -91,6 +91,7 @@ static void help_with_types(pai__checking *k, const char *s, size_t len)
   if (!may_help(k, n))
     return;
   pai__names_init(&names, &c->alloc, s, len);
+  names.made_up = true;
   for (size_t i = 0; i < n; i++) {
     const char *name = c->types[c->derived ? i : k->cells.chains[i].type].name;
 
@@ -144,6 +145,7 @@ static void unknown_type(pai__checking *k, pai__node at,
                  r->c->types[chain->type].name, pai__excerpt(piece, s, len)))
     return;
   pai__names_init(&names, &r->c->alloc, s, len);
+  names.made_up = true;
   for (uint32_t i = chain->levels; i-- > 0;) {
     const char *name = r->c->types[chain->types[i]].name;
 
@@ -268,6 +270,7 @@ static void unknown_pin(pai__checking *k, pai__node at, const char *name)
       !may_help(k, k->npins))
     return;
   pai__names_init(&names, &k->r->c->alloc, name, strlen(name));
+  names.made_up = true;
   for (size_t i = 0; i < k->npins; i++)
     pai__names_add(&names, k->pins[i].name, strlen(k->pins[i].name));
   pai__names_help(&names, k->r->f, "those there are");

@@ -46,6 +46,7 @@ static uint32_t find_def(pai__layout *l, pai__node n)
                  "there is no machine type '%.*s'", (int)name.len, name.s))
     return PAI__NOTHING;
   pai__names_init(&names, &r->c->alloc, name.s, name.len);
+  names.made_up = true;
   for (size_t i = 0; i < l->ndefs; i++)
     pai__names_add(&names, l->defs[i].sku.name, strlen(l->defs[i].sku.name));
   pai__names_help(&names, r->f, "machine-sku has");

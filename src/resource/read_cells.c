@@ -259,6 +259,7 @@ static void unknown_type(pai__reader *r, pai__node n, pai__piece name)
                  "there is no type of cell '%.*s'", (int)name.len, name.s))
     return;
   pai__names_init(&names, &r->c->alloc, name.s, name.len);
+  names.made_up = true;
   for (size_t i = 0; i < r->c->ntypes; i++)
     if (r->c->types[i].child != PAI__NOTHING)
       pai__names_add(&names, r->c->types[i].name, strlen(r->c->types[i].name));
@@ -383,6 +384,7 @@ static void check_units(pai__reader *r, pai__node n)
                    pai__excerpt(piece, name, len)))
       continue;
     pai__names_init(&names, &c->alloc, name, len);
+    names.made_up = true;
     for (size_t i = 0; i < c->ntypes; i++)
       if (c->types[i].child == PAI__NOTHING)
         pai__names_add(&names, c->types[i].name, strlen(c->types[i].name));

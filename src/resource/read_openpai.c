@@ -226,6 +226,7 @@ static uint32_t find_sku(pai__reader *r, pai__node n)
                  "there is no SKU '%.*s'", (int)name.len, name.s))
     return PAI__NOTHING;
   pai__names_init(&names, &r->c->alloc, name.s, name.len);
+  names.made_up = true;
   for (size_t i = 0; i < r->c->nskus; i++)
     pai__names_add(&names, r->c->skus[i].name, strlen(r->c->skus[i].name));
   pai__names_help(&names, r->f, "the SKUs of this file");

@@ -119,6 +119,8 @@ static unsigned still_may(const pai__tree *t, pai__node n, unsigned may,
     return may;
   if (block && pai__tree_pos(t, at).column != pai__tree_where(t, n).column)
     return 0;
+  if (x->type == PAI__MAPPING && (may & PAI_MAY_VALUE) == 0)
+    return may; /* an item may be one of the list that it ends with */
   return x->type == PAI__MAPPING    ? may & PAI_MAY_KEY
          : x->type == PAI__SEQUENCE ? may & PAI_MAY_ITEM
                                     : 0;

@@ -50,6 +50,13 @@ static void unknown_key(pai__findings *f, const pai__rule *rule,
                  "%s has no field '%s'", rule->what,
                  pai__excerpt(piece, s, len)))
     return;
+  s = pai__tree_str(f->tree, key, &len);
+  if (pai__hides_colon(s, len)) {
+    pai__find_help(f, "a no-break space (U+00A0) is no space to YAML: put a "
+                      "space in its place");
+    return;
+  }
+  s = pai__key_shown(f, key, &len);
   for (const pai__field *p = rule->fields; p->name != NULL; p++)
     if (find_field(p->rule->fields, s, len) != NULL) {
       pai__find_help(f, "it belongs into %s", p->name);
@@ -198,7 +205,8 @@ static void check_shape(pai__findings *f, const pai__rule *rule, pai__node n,
   for (shape = rule->shapes; shape->type != NULL; shape++)
     pai__names_add(&names, shape->type, strlen(shape->type));
   if (type != PAI__NO_NODE && pai__names_surely(&names))
-    pai__fix_word(f, true, type, names.best, names.best_len);
+    pai__fix_word(f, pai__names_only(&names), type, names.near[0].s,
+                  names.near[0].len);
   pai__names_help(&names, f, "types are");
 }
 

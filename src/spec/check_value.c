@@ -242,7 +242,7 @@ static void help_text(pai__findings *f, pai__node n)
   const pai__tree *t = f->tree;
   int type = pai__tree_type(t, n);
 
-  if (type == PAI__MAPPING && is_block(t, n) && pai__tree_count(t, n) == 1)
+  if (pai__mend_is_line(t, n))
     pai__find_help(f, "put all of it in quotes: a colon with a space behind "
                       "it makes it a mapping");
   else if (type != PAI__NULL && type < PAI__SEQUENCE)
@@ -258,6 +258,8 @@ static void help_list(pai__findings *f, const pai__rule *rule, pai__node n)
   char value[PAI__VALUE_TEXT];
 
   if (pai__tree_type(f->tree, n) == PAI__STRING) {
+    if (rule->values != NULL && (rule->values->types & PAI__T_STRING) == 0)
+      return;
     pai__find_help(f, "write it as a list: [%s]",
                    pai__value_text(value, f, n));
     pai__mend_list(f, n);
@@ -284,7 +286,8 @@ void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__check_name(f, rule, n, key, name);
   if (!pai__find(f, PAI_SEVERITY_ERROR, "wrong-type", n,
                  "%s must be %s, not %s", name, types_text(types, rule),
-                 pai__value_text(value, f, n)))
+                 n == 0 && type == PAI__STRING ? "a text"
+                                               : pai__value_text(value, f, n)))
     return;
   pai__find_wanted(f, &wanted);
   if (rule->types == PAI__T_STRING)

@@ -6,7 +6,7 @@
  */
 #include "base/utf8.h"
 #include "spec/check.h"
-#include "spec/mend.h"
+#include "spec/mend_parts.h"
 
 #include <stdio.h>
 
@@ -39,6 +39,12 @@ static void find_twice(pai__findings *f, int severity, pai__node mapping,
          pai__tree_same(f->tree, pai__tree_value(f->tree, first), f->tree,
                         pai__tree_value(f->tree, again));
   (void)snprintf(title, sizeof(title), "remove the one at line %u", at.line);
+  if (same && severity == PAI_SEVERITY_ERROR && f->len <= PAI__MOST_MENDED &&
+      pai__mend_has_comment(f->tree, mapping, first) &&
+      !pai__mend_has_comment(f->tree, mapping, again)) {
+    pai__mend_remove(f, true, mapping, again, "remove this one");
+    return;
+  }
   pai__mend_remove(f, same, mapping, first, title);
   if (!same)
     pai__mend_remove(f, false, mapping, again, "remove this one");

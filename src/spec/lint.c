@@ -34,6 +34,8 @@ static void lint_name(pai__findings *f, pai__node key, pai__map *seen)
   const char *s = pai__tree_str(f->tree, key, &len), *other;
   char lost[64], one[PAI__EXCERPT], two[PAI__EXCERPT];
 
+  if (pai__key_shown(f, key, &n) != s)
+    return; /* nothing may be told of it */
   n = lost_name(s, len, lost);
   other = pai__map_get(seen, lost, n);
   if (other != NULL) {
@@ -150,6 +152,7 @@ static void lint_ports(pai__findings *f, pai__node ports)
     label = pai__tree_str(f->tree, key, &len);
     if (!is_a_port(label, value) && value >= 1)
       continue;
+    label = pai__key_shown(f, key, &len);
     pai__find(f, PAI_SEVERITY_WARNING, "port-count", n,
               value >= 1 ? "port %s has count %lld"
                          : "port %s has count %lld, with which no task starts",
@@ -264,6 +267,7 @@ static void lint_deployment(pai__findings *f, const pai__index *index,
 
     if (pai__tree_find(t, roles, s, len) != PAI__NO_NODE)
       continue;
+    s = pai__key_shown(f, key, &len);
     pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key,
               "there is no task role '%s', so these commands never run",
               pai__excerpt(piece, s, len));

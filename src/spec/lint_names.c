@@ -298,6 +298,7 @@ static void find_unused(names *n)
 
     if (pai__map_get(&n->used, s, len) != NULL)
       continue;
+    s = pai__key_shown(n->f, here.key, &len);
     (void)pai__excerpt(piece, s, len);
     pai__find(n->f, PAI_SEVERITY_WARNING, "unused-parameter", here.key,
               "nothing uses parameter '%s'", piece);

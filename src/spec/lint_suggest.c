@@ -5,6 +5,17 @@
 
 enum { MOST_COMPARED = 1000 }; /* names, for one that may be meant */
 
+/* Whether one tag is there, and not all of a text whose tag was not found. */
+static bool is_tag(const char *s, const char *end)
+{
+  if (end - s < 3 || memcmp(s, "<%", 2) != 0)
+    return false;
+  while (++s + 1 < end)
+    if (memcmp(s, "<%", 2) == 0)
+      return false;
+  return true;
+}
+
 /* A name of the section that was meant for "$parameters.NAME...", in the place of
  * NAME in the tag that was found last. */
 static void mend_name(pai__findings *f, const char *name, size_t len,
@@ -15,6 +26,8 @@ static void mend_name(pai__findings *f, const char *name, size_t len,
   char piece[PAI__EXCERPT];
   pai__fix *fix;
 
+  if (!is_tag(s, end))
+    return;
   while (s < end && *s != '.')
     s++;
   if ((size_t)(end - s) <= len + 1 || memcmp(s + 1, name, len) != 0)
@@ -62,7 +75,8 @@ bool pai__lint_suggest(pai__findings *f, const char *section, const char *name,
     pai__buf_dispose(&like.list);
     return false;
   }
-  mend_name(f, like.word, like.word_len, like.best, like.best_len);
+  for (size_t i = 0; i < like.near_count && i < PAI__MOST_NEAR; i++)
+    mend_name(f, like.word, like.word_len, like.near[i].s, like.near[i].len);
   pai__names_help(&like, f, section);
   return true;
 }

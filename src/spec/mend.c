@@ -39,19 +39,31 @@ static void quote_part(pai__findings *f, pai__fix *fix, size_t start,
     pai__fix_drop(f, fix);
 }
 
+bool pai__mend_is_line(const pai__tree *t, pai__node n)
+{
+  size_t start = t->nodes[n].start, back = pai__gap_back(t, start);
+
+  return t->nodes[n].type == PAI__MAPPING && pai__mend_is_block(t, n) &&
+         pai__tree_count(t, n) == 1 && is_one_line(t, n) && back > 0 &&
+         back < start && t->text[back - 1] == '-';
+}
+
 void pai__mend_quote(pai__findings *f, pai__node n)
 {
   const pai__tree *t = f->tree;
   const pai__tree_node *x = &t->nodes[n];
-  bool mapping = x->type == PAI__MAPPING;
+  bool mapping = x->type == PAI__MAPPING, sure = true;
   pai__fix *fix;
 
   if (x->start == x->end || !is_one_line(t, n) || is_block_scalar(t, n) ||
       x->type == PAI__ALIAS || (x->flags & PAI__HAS_PROPS) != 0 ||
-      (x->type >= PAI__SEQUENCE && (!mapping || !pai__mend_is_block(t, n))) ||
+      (x->type >= PAI__SEQUENCE && !pai__mend_is_line(t, n)) ||
       (mapping && strchr("\"'&!*?", t->text[x->start]) != NULL))
     return;
-  fix = pai__fix_add(f, true, n, "put it in quotes");
+  if (mapping) /* `echo a: b` is a command, `name: b` may be something else */
+    sure = memchr(t->text + t->nodes[n + 1].start, ' ',
+                  t->nodes[n + 1].end - t->nodes[n + 1].start) != NULL;
+  fix = pai__fix_add(f, sure, n, "put it in quotes");
   if (mapping) {
     quote_part(f, fix, x->start, x->end, "'", "'");
     return;

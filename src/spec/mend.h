@@ -9,7 +9,10 @@
 #include "base/fixes.h"
 #include "spec/rules.h"
 
-/* A scalar, or an entry like `echo a: b`, becomes a text. */
+/* Whether a mapping is all of an item, on one line: `- echo a: b`. */
+bool pai__mend_is_line(const pai__tree *t, pai__node n);
+
+/* A scalar, or such an item, becomes a text. */
 void pai__mend_quote(pai__findings *f, pai__node n);
 
 /* A text becomes a list of that one. */
@@ -28,7 +31,11 @@ void pai__mend_key(pai__findings *f, pai__node key, const char *name);
 void pai__mend_add(pai__findings *f, pai__node mapping, const char *key,
                    const char *value, bool quoted);
 
-/* An entry of the mapping goes. */
+/* Whether comments would go with an entry. */
+bool pai__mend_has_comment(const pai__tree *t, pai__node mapping,
+                           pai__node key);
+
+/* An entry of the mapping goes; surely only without comments. */
 void pai__mend_remove(pai__findings *f, bool sure, pai__node mapping,
                       pai__node key, const char *title);
 

@@ -130,38 +130,87 @@ static bool has_anchor(const pai__tree *t, pai__node key)
   return false;
 }
 
+/* The bytes that go with an entry.  False: it cannot be taken out. */
+static bool range_of(const pai__tree *t, pai__node mapping, pai__node key,
+                     size_t *start, size_t *end)
+{
+  pai__node value = pai__tree_value(t, key), before, next;
+  bool block = pai__mend_is_block(t, mapping);
+
+  *start = t->nodes[key].start;
+  *end = t->nodes[value].end;
+  find_neighbours(t, mapping, key, &before, &next);
+  if (has_anchor(t, key) || (before == PAI__NO_NODE && next == PAI__NO_NODE) ||
+      t->nodes[key].end == *start || *end == t->nodes[value].start ||
+      t->text[pai__gap_line(t, *start)] == '?')
+    return false;
+  if (next != PAI__NO_NODE && (t->nodes[next].flags & PAI__HAS_PROPS) == 0 &&
+      !(block && pai__gap_leads(t, *start))) {
+    *end = t->nodes[next].start;
+    return true;
+  }
+  if (next == PAI__NO_NODE && before == PAI__NO_NODE)
+    return false;
+  if (!block && before != PAI__NO_NODE) {
+    *start = t->nodes[pai__tree_value(t, before)].end;
+    return true;
+  }
+  if (!block || !pai__gap_leads(t, *start))
+    return false;
+  *start = pai__gap_line(t, *start);
+  *end = line_after(t, *end);
+  return true;
+}
+
+static bool may_be_comment(const pai__tree *t, size_t start, size_t end)
+{
+  char mark = t->syntax == PAI__SYNTAX_YAML ? '#' : '/';
+
+  return start < end && memchr(t->text + start, mark, end - start) != NULL;
+}
+
+/* Whether a comment stands in a range, which an entry without anchors is all of:
+ * between its scalars, or behind | or >. */
+static bool has_comment(const pai__tree *t, pai__node key, size_t start,
+                        size_t end)
+{
+  for (pai__node n = key; n < t->nodes[pai__tree_value(t, key)].skip; n++) {
+    const pai__tree_node *x = &t->nodes[n];
+    int style = x->flags & PAI__STYLE;
+
+    if (x->type == PAI__SEQUENCE || x->type == PAI__MAPPING ||
+        x->start < start)
+      continue;
+    if (may_be_comment(t, start, x->start) ||
+        (x->type != PAI__ALIAS &&
+         (style == PAI__LITERAL || style == PAI__FOLDED) &&
+         may_be_comment(t, x->start, pai__gap_eol(t, x->start))))
+      return true;
+    start = x->end;
+  }
+  return may_be_comment(t, start, end);
+}
+
+bool pai__mend_has_comment(const pai__tree *t, pai__node mapping,
+                           pai__node key)
+{
+  size_t start, end;
+
+  return range_of(t, mapping, key, &start, &end) &&
+         has_comment(t, key, start, end);
+}
+
 void pai__mend_remove(pai__findings *f, bool sure, pai__node mapping,
                       pai__node key, const char *title)
 {
-  const pai__tree *t = f->tree;
-  pai__node value = pai__tree_value(t, key), before, next;
-  size_t start = t->nodes[key].start, end = t->nodes[value].end;
+  size_t start, end;
   pai__fix *fix;
 
-  if (f->failed || f->left_out > 0 || f->len > PAI__MOST_MENDED)
+  if (f->failed || f->left_out > 0 || f->len > PAI__MOST_MENDED ||
+      !range_of(f->tree, mapping, key, &start, &end))
     return;
-  find_neighbours(t, mapping, key, &before, &next);
-  if (has_anchor(t, key) || (before == PAI__NO_NODE && next == PAI__NO_NODE) ||
-      t->nodes[key].end == start || end == t->nodes[value].start ||
-      t->text[pai__gap_line(t, start)] == '?')
-    return;
-  if (next != PAI__NO_NODE && (t->nodes[next].flags & PAI__HAS_PROPS) == 0) {
-    end = t->nodes[next].start;
-    if (pai__mend_is_block(t, mapping) && pai__gap_leads(t, start)) {
-      start = pai__gap_line(t, start);
-      end = line_after(t, t->nodes[value].end);
-    }
-  } else if (before == PAI__NO_NODE) {
-    return;
-  } else if (pai__mend_is_block(t, mapping)) {
-    if (!pai__gap_leads(t, start))
-      return;
-    start = pai__gap_line(t, start);
-    end = line_after(t, end);
-  } else {
-    start = t->nodes[pai__tree_value(t, before)].end;
-  }
-  fix = pai__fix_add(f, sure, key, "%s", title);
+  fix = pai__fix_add(f, sure && !has_comment(f->tree, key, start, end), key,
+                     "%s", title);
   pai__fix_change(f, fix, start, end, "", 0);
 }
 

@@ -87,7 +87,10 @@ static void not_found(pai__findings *f, const char *what, pai__node n,
                  what, pai__value_text(value, f, n)))
     return;
   s = pai__tree_str(t, n, &len);
+  if (pai__secrets_hide(pai__findings_secrets(f), n))
+    len = 0; /* and what is like it says something of it */
   pai__names_init(&names, f->arena->alloc, s, len);
+  names.made_up = true;
   walk = pai__tree_iter(t, all != PAI__NO_NODE ? all : n);
   for (int i = 0; i < MOST_COMPARED; i++) {
     const char *its;
@@ -98,8 +101,9 @@ static void not_found(pai__findings *f, const char *what, pai__node n,
     its = pai__text_at(t, pai__tree_get(t, item, "type"), &len);
     if (type != NULL && (its == NULL || strcmp(its, type) != 0))
       continue;
-    s = pai__text_at(t, pai__tree_get(t, item, "name"), &len);
-    if (s != NULL)
+    item = pai__tree_get(t, item, "name");
+    s = pai__text_at(t, item, &len);
+    if (s != NULL && !pai__secrets_hide(pai__findings_secrets(f), item))
       pai__names_add(&names, s, len);
   }
   pai__names_help(&names, f, "there are");

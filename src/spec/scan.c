@@ -27,84 +27,12 @@ size_t pai__scan_quoted(const pai__scanner *s, size_t at)
   for (; end < s->len; end++)
     if (s->text[at] == '"' && s->text[end] == '\\')
       end++;
+    else if (s->text[at] == '\'' && s->text[end] == '\'' &&
+             s->text[end + 1] == '\'')
+      end++;
     else if (s->text[end] == s->text[at])
       return end + 1;
   return pai__gap_eol(s->t, at); /* it lacks */
-}
-
-/* --- the end ------------------------------------------------------------ */
-
-/* A key as it is meant. */
-static void add_key(pai__scanner *s, size_t from, size_t to)
-{
-  bool quoted = to > from && (s->text[from] == '"' || s->text[from] == '\'');
-  char quote = s->text[from];
-  pai__buf key;
-
-  pai__buf_init(&key, &s->t->alloc);
-  if (quoted)
-    to -= to > from + 1 && s->text[to - 1] == quote;
-  for (size_t i = from + quoted; i < to; i++) {
-    if (quoted && i + 1 < to &&
-        ((quote == '"' && s->text[i] == '\\') ||
-         (quote == '\'' && s->text[i] == '\'')))
-      i++;
-    pai__buf_char(&key, s->text[i]);
-  }
-  if (pai__buf_ok(&key))
-    pai__pointer_add(&s->out->pointer, pai__buf_text(&key), key.len);
-  s->failed |= !pai__buf_ok(&key);
-  pai__buf_dispose(&key);
-}
-
-/* The pointer of what is open, with its last key or item, or without. */
-static void end_at(pai__scanner *s, int on, unsigned may, bool entry)
-{
-  const pai__scan_frame *top = pai__scan_top(s);
-  char digits[16];
-
-  s->done = true;
-  s->out->on = on;
-  s->out->may = may;
-  for (size_t i = 0; i < s->depth; i++) {
-    const pai__scan_frame *f = &s->frames[i];
-
-    if (f == top && !entry)
-      break;
-    if (f->list) {
-      size_t n = sizeof(digits);
-      uint32_t index = f->index;
-
-      do
-        digits[--n] = (char)('0' + index % 10);
-      while ((index /= 10) > 0);
-      pai__pointer_add(&s->out->pointer, digits + n, sizeof(digits) - n);
-    } else {
-      add_key(s, f->key, f->key_end);
-    }
-  }
-  if (top != NULL && entry && !top->list) {
-    s->out->key = top->key;
-    s->out->key_end = top->key_end;
-  }
-}
-
-void pai__scan_on_key(pai__scanner *s)
-{
-  end_at(s, PAI_ON_KEY, PAI_MAY_KEY, true);
-}
-
-void pai__scan_on_value(pai__scanner *s, size_t start, size_t end,
-                        unsigned may)
-{
-  end_at(s, PAI_ON_VALUE, may, true);
-  s->out->value = start;
-  s->out->value_end = end;
-}
-
-void pai__scan_in_space(pai__scanner *s, bool entry, unsigned may)
-{
-  end_at(s, PAI_ON_SPACE, may, entry);
 }
 
 /* --- what is open ------------------------------------------------------- */
@@ -137,30 +65,55 @@ static void pop_to(pai__scanner *s, size_t column)
     s->depth--;
 }
 
-/* Also a list whose dashes stand below the key that it is of. */
-static void pop_to_keys(pai__scanner *s, size_t column)
+/* Whether that leaves a list whose dashes stand below the key that it is of. */
+static bool pop_to_dashes(pai__scanner *s, size_t column)
 {
   pop_to(s, column);
-  if (s->depth > 1 && pai__scan_top(s)->list &&
-      pai__scan_top(s)->indent == column && !s->frames[s->depth - 2].list &&
-      s->frames[s->depth - 2].indent == column)
+  return s->depth > 1 && pai__scan_top(s)->list &&
+         pai__scan_top(s)->indent == column && !s->frames[s->depth - 2].list &&
+         s->frames[s->depth - 2].indent == column;
+}
+
+/* Also that list. */
+static void pop_to_keys(pai__scanner *s, size_t column)
+{
+  if (pop_to_dashes(s, column))
     s->depth--;
 }
 
 /* --- lines -------------------------------------------------------------- */
 
+/* The next line with more than a comment: 1 if it goes on with a list whose
+ * dashes stand at that column, 0 if it does not, -1 if there is none. */
+static int find_dash(const pai__scanner *s, size_t column)
+{
+  size_t line = pai__gap_line(s->t, s->goal), at;
+
+  for (; line < s->len; line = pai__gap_next(s->t, line)) {
+    at = pai__gap_blanks(s->t, line);
+    if (!is_end(s->text[at]) && !pai__scan_is_comment(s, at))
+      return at - line == column && s->text[at] == '-' &&
+             (is_blank(s->text[at + 1]) || is_end(s->text[at + 1]));
+  }
+  return -1;
+}
+
 /* An empty line, or the rest of one, at a column.  Where both an item and a key
- * may stand, a key. */
+ * may stand: between items an item, at the end of the text both, else a key. */
 static void in_column(pai__scanner *s, size_t column)
 {
   const pai__scan_frame *f;
+  int dash = pop_to_dashes(s, column) ? find_dash(s, column) : 1;
 
-  pop_to_keys(s, column);
+  s->depth -= dash < 1;
   f = pai__scan_top(s);
   if (f == NULL)
     pai__scan_in_space(s, false, PAI_MAY_KEY | PAI_MAY_ITEM | PAI_MAY_VALUE);
   else if (f->indent == column)
-    pai__scan_in_space(s, false, f->list ? PAI_MAY_ITEM : PAI_MAY_KEY);
+    pai__scan_in_space(s, false,
+                       f->list    ? PAI_MAY_ITEM
+                       : dash < 0 ? PAI_MAY_KEY | PAI_MAY_ITEM
+                                  : PAI_MAY_KEY);
   else if (f->state == PAI__WANT_VALUE)
     pai__scan_in_space(s, true, PAI_MAY_KEY | PAI_MAY_ITEM | PAI_MAY_VALUE);
   else
@@ -265,11 +218,10 @@ static size_t skip_props(const pai__scanner *s, size_t at)
   return at;
 }
 
-/* Behind a dash or a colon.  True: there is a value, at *at. */
-static bool goes_on(pai__scanner *s, size_t *at, unsigned may)
+/* Behind a dash or a colon of a line that ends at eol.  True: there is a value,
+ * at *at. */
+static bool goes_on(pai__scanner *s, size_t *at, size_t eol, unsigned may)
 {
-  size_t eol = pai__gap_eol(s->t, *at);
-
   *at = skip_props(s, *at);
   if (s->goal < *at || (s->goal == *at && *at == eol))
     pai__scan_in_space(s, true, may);
@@ -282,7 +234,7 @@ static bool goes_on(pai__scanner *s, size_t *at, unsigned may)
 }
 
 /* `- `: the next item of a list, whose value may stand behind it. */
-static bool take_dash(pai__scanner *s, size_t *at, size_t column)
+static bool take_dash(pai__scanner *s, size_t *at, size_t eol, size_t column)
 {
   pai__scan_frame *f;
 
@@ -298,7 +250,7 @@ static bool take_dash(pai__scanner *s, size_t *at, size_t column)
     pai__scan_in_space(s, false, PAI_MAY_ITEM);
   ++*at;
   return !s->done &&
-         goes_on(s, at, PAI_MAY_KEY | PAI_MAY_ITEM | PAI_MAY_VALUE);
+         goes_on(s, at, eol, PAI_MAY_KEY | PAI_MAY_ITEM | PAI_MAY_VALUE);
 }
 
 /* A key and its value. */
@@ -320,7 +272,7 @@ static size_t take_entry(pai__scanner *s, size_t at, size_t column, size_t end,
   if (s->goal <= colon)
     pai__scan_on_key(s);
   at = colon + 1;
-  return !s->done && goes_on(s, &at, PAI_MAY_VALUE)
+  return !s->done && goes_on(s, &at, pai__gap_eol(s->t, at), PAI_MAY_VALUE)
            ? take_value(s, at, PAI_MAY_VALUE)
            : at;
 }
@@ -372,8 +324,8 @@ static size_t take_line(pai__scanner *s, size_t line)
   }
   while ((s->text[at] == '-' || s->text[at] == '?') &&
          (is_blank(s->text[at + 1]) || is_end(s->text[at + 1]))) {
-    if (s->text[at] == '-' ? !take_dash(s, &at, at - line)
-                           : (at++, !goes_on(s, &at, PAI_MAY_KEY)))
+    if (s->text[at] == '-' ? !take_dash(s, &at, eol, at - line)
+                           : (at++, !goes_on(s, &at, eol, PAI_MAY_KEY)))
       return at;
   }
   at = skip_props(s, at);

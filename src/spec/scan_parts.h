@@ -47,7 +47,7 @@ static inline bool pai__scan_one_of(char c, const char *set)
 /* Opens a collection, as the value of what is open. */
 void pai__scan_push(pai__scanner *s, bool list, bool flow, size_t indent);
 
-/* The goal is in a key, a value, or in space: that ends it.  The pointer is
+/* scan_end.c: the goal is in a key, a value, or in space: that ends it.  The pointer is
  * that of what is open: with its last key or item, or without. */
 void pai__scan_on_key(pai__scanner *s);
 void pai__scan_on_value(pai__scanner *s, size_t start, size_t end,

@@ -185,6 +185,20 @@ static int add_all_meant(pai__secrets *s, const pai__word words[WORDS])
   return rc;
 }
 
+/* A text that is the whole file, or has a colon with a no-break space behind it,
+ * as a key may have: it was meant for a mapping, which may hold anything. */
+static int add_unread(pai__secrets *s, pai__node n)
+{
+  size_t len;
+  const char *text = pai__tree_str(s->tree, n, &len);
+
+  if (n > 0 && !pai__hides_colon(text, len))
+    return PAI_OK;
+  return (s->tree->nodes[n].flags & PAI__IS_KEY) != 0
+           ? pai__secrets_add_key(s, n)
+           : pai__secrets_add(s, n);
+}
+
 static bool has_aliases(const pai__tree *t)
 {
   for (size_t i = 0; i < t->count; i++)
@@ -213,6 +227,9 @@ int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree, uint32_t from,
         nodes[n].u.s.len - 3 < 8 && /* no other is like a word */
         (all || nodes[nodes[n].skip].end >= from))
       rc = add_suspect(s, n, words);
+    if (rc == PAI_OK && nodes[n].type == PAI__STRING && nodes[n].end >= from &&
+        (n == 0 || (nodes[n].flags & PAI__STYLE) == PAI__PLAIN))
+      rc = add_unread(s, n);
   }
   return rc == PAI_OK ? pai__secrets_end(s) : rc;
 }

@@ -1,14 +1,13 @@
 /*
- * syntax.c - a text that is no document at all: why, and what may be shown
+ * syntax.c - a text that is no document at all: why
  *
  * libyaml tells where it was lost, which may be far behind the cause.  A
  * suspect is proved guilty by a text without it, which can be read further.
  */
 #include "spec/syntax.h"
 
-#include "base/findings.h"
 #include "base/utf8.h"
-#include "spec/rules.h"
+#include "spec/respace.h"
 
 /* A line of the text, without its end. */
 typedef struct line {
@@ -28,6 +27,8 @@ static line line_at(const char *p, const char *end, uint32_t number)
   return l;
 }
 
+#define NO_BREAK "\xc2\xa0"
+
 static const char *skip_blank(const line *l)
 {
   const char *p = l->start;
@@ -43,34 +44,107 @@ typedef struct suspect {
   const char *text, *end;
   const pai_spec_options *o;
   pai__reread reread;
-  uint32_t line; /* where the reader was lost */
-  bool failed;   /* memory */
-  pai__buf changed;
+  uint32_t line;    /* where the reader was lost */
+  bool failed;      /* memory */
+  pai__buf changed; /* a text that may have been meant */
+  pai__buf best;    /* the first of those that are read further */
+  pai__tree *tree;  /* of that, if it is read to the end */
+  bool sure;        /* that is all that can have been meant */
 } suspect;
 
-/* Whether the changed text is read further than the line. */
-static bool is_read_further(suspect *s)
+/* Whether the changed text is read further than the line: to the end, then with
+ * a tree. */
+static bool is_read_further(suspect *s, pai__tree **tree)
 {
   pai_error *err = NULL;
-  pai__tree *tree = NULL;
   bool further;
   int rc;
 
+  *tree = NULL;
   if (!pai__buf_ok(&s->changed)) {
     s->failed = true;
     return false;
   }
-  rc =
-    s->reread(&tree, pai__buf_text(&s->changed), s->changed.len, s->o, &err);
+  rc = s->reread(tree, pai__buf_text(&s->changed), s->changed.len, s->o, &err);
   further =
     rc == PAI_OK || (rc == PAI_EINVAL && pai_error_line(err) > s->line);
   s->failed |= rc == PAI_ENOMEM;
-  pai__tree_free(tree);
   pai_error_free(err);
   return further;
 }
 
-/* Columns are of characters: what stands before is blank. */
+/* Moves to the first scalar that ends behind a byte: is that byte in it? */
+static bool is_in_scalar(const pai__tree *t, pai__node *n, size_t at)
+{
+  while (*n < t->count &&
+         (t->nodes[*n].type >= PAI__SEQUENCE || t->nodes[*n].end <= at))
+    ++*n;
+  return *n < t->count && t->nodes[*n].start < at;
+}
+
+/* Whether the changed text, of a tree, differs from the text inside of a scalar.
+ * It differs in blanks and no-break spaces only. */
+static bool changes_scalar(const suspect *s, const pai__tree *t)
+{
+  const char *a = s->text, *b = t->text, *b_end = b + t->len;
+  pai__node n = 0;
+
+  while (a < s->end && b < b_end) {
+    if (*a == *b) {
+      a++;
+      b++;
+      continue;
+    }
+    if (is_in_scalar(t, &n, (size_t)(b - t->text)))
+      return true;
+    if (*a == *NO_BREAK) {
+      a += 2;
+      b++;
+      continue;
+    }
+    while (a < s->end && (*a == ' ' || *a == '\t'))
+      a++;
+    while (b < b_end && *b == ' ')
+      b++;
+  }
+  return false;
+}
+
+/* Takes the changed text for what was meant if it is read further.  False: it,
+ * and another one, are two texts, so that no more need be tried. */
+static bool try_changed(suspect *s)
+{
+  pai__buf other = s->best;
+  pai__tree *tree;
+
+  if (pai__buf_ok(&s->changed) && s->best.len > 0 &&
+      s->best.len == s->changed.len &&
+      memcmp(s->best.data, s->changed.data, s->best.len) == 0)
+    return true;
+  if (!is_read_further(s, &tree))
+    return !s->failed;
+  if (s->best.len == 0 || (s->tree == NULL && tree != NULL)) {
+    s->best = s->changed;
+    s->changed = other;
+    s->tree = tree;
+    s->sure = tree != NULL && !changes_scalar(s, tree);
+    return true;
+  }
+  if (tree != NULL)
+    s->sure &= pai__tree_same(s->tree, 0, tree, 0);
+  pai__tree_free(tree);
+  return s->sure || s->tree == NULL;
+}
+
+/* The text with the space that is asked for. */
+static bool try_respace(suspect *s, pai__spacing asked)
+{
+  pai__buf_cut(&s->changed, 0);
+  pai__respace(&s->changed, s->text, (size_t)(s->end - s->text), &asked);
+  return try_changed(s);
+}
+
+/* Columns of characters, of a place that nothing but blanks stands before. */
 static pai__pos place(const line *l, const char *p)
 {
   uint32_t column = 1;
@@ -89,95 +163,74 @@ static const char *indenting_tab(const line *l)
   return p < l->end && *p != '#' ? tab : NULL;
 }
 
-static size_t indent_of(const line *l)
+/* As many spaces for each tab, in all lines. */
+static bool try_widths(suspect *s)
 {
-  return (size_t)(skip_blank(l) - l->start);
+  static const size_t widths[] = { 4, 8, 2 };
+
+  for (size_t i = 0; i < PAI__LEN(widths); i++)
+    if (!try_respace(s, (pai__spacing){ .tab = widths[i] }))
+      break;
+  return s->best.len > 0;
 }
 
-/* The text with other indentation where tabs indent: `wide` spaces for each in
- * all lines, or for all of one line what stands before another. */
-static void replace_tabs(suspect *s, size_t wide, const line *one,
-                         const line *like)
+/* One line where others of the text begin, or further than what is before it:
+ * as that if it may, and at the margin if nothing else may be. */
+static bool try_columns(suspect *s, const pai__spacing *r)
 {
-  pai__buf_cut(&s->changed, 0);
-  for (line l = line_at(s->text, s->end, 1); l.start < s->end;
-       l = line_at(l.next, s->end, l.number + 1)) {
-    const char *p = skip_blank(&l);
-    size_t spaces = 0;
+  enum { MOST = 8 };
+  size_t columns[PAI__RESPACE_DEEPEST + 4], n = 0, tried = 0;
 
-    if (indenting_tab(&l) == NULL || (one != NULL && one->number != l.number))
-      p = l.start;
-    else if (one != NULL)
-      spaces = indent_of(like);
-    else
-      for (const char *c = l.start; c < p; c++)
-        spaces += *c == '\t' ? wide : 1;
-    while (spaces-- > 0)
-      pai__buf_char(&s->changed, ' ');
-    pai__buf_add(&s->changed, p, (size_t)(l.next - p));
+  columns[n++] = r->before;
+  for (size_t i = r->depth; i-- > 0;)
+    columns[n++] = r->columns[i];
+  columns[n++] = r->after;
+  columns[n++] = (r->depth > 0 ? r->columns[r->depth - 1] : r->before) + 2;
+  columns[n++] = 0;
+  for (size_t i = 0; i < n && tried < MOST; i++) {
+    if (columns[i] == 0 && i + 1 < n)
+      continue;
+    tried++;
+    if (!try_respace(
+          s, (pai__spacing){ .only = r->last.line, .column = columns[i] }))
+      break;
   }
+  s->sure &= tried < MOST;
+  return s->best.len > 0;
 }
 
 static bool is_tab(suspect *s, pai__pos *at)
 {
-  line before = { s->text, s->text, s->text, 0 }, previous = before;
-  line first = before, last = before, after;
+  pai__spacing r = { .tab = 8, .until = s->line };
 
-  for (line l = line_at(s->text, s->end, 1);
-       l.start < s->end && l.number <= s->line;
-       l = line_at(l.next, s->end, l.number + 1)) {
-    if (indenting_tab(&l) != NULL) {
-      before = previous;
-      last = l;
-      if (first.number == 0)
-        first = l;
-    }
-    previous = l;
-  }
-  if (last.number == 0)
+  pai__buf_cut(&s->changed, 0);
+  pai__respace(&s->changed, s->text, (size_t)(s->end - s->text), &r);
+  if (r.last.line == 0 || r.lost)
     return false;
-  *at = place(&last, indenting_tab(&last));
-  after = line_at(last.next, s->end, last.number + 1);
-  replace_tabs(s, 0, &last, &after);
-  if (is_read_further(s))
+  *at = r.last;
+  if (r.tabs == 1 && try_columns(s, &r))
     return true;
-  replace_tabs(s, 0, &last, &before);
-  if (is_read_further(s))
+  *at = r.first;
+  if (try_widths(s))
     return true;
-  *at = place(&first, indenting_tab(&first));
-  for (size_t wide = 2; wide <= 8; wide *= 2) {
-    replace_tabs(s, wide, NULL, NULL);
-    if (is_read_further(s))
-      return true;
-  }
-  return false;
+  *at = r.last;
+  if (r.tabs == 1 || !try_columns(s, &r))
+    return false;
+  s->sure = false;
+  return true;
 }
-
-#define NO_BREAK "\xc2\xa0"
 
 static bool is_no_break_space(suspect *s, pai__pos *at)
 {
-  const char *first = NULL;
+  pai__spacing r = { .no_break = true };
 
   pai__buf_cut(&s->changed, 0);
-  for (line l = line_at(s->text, s->end, 1);
-       l.start < s->end && l.number <= s->line;
-       l = line_at(l.next, s->end, l.number + 1))
-    for (const char *p = l.start; first == NULL && p + 1 < l.end; p++)
-      if (memcmp(p, NO_BREAK, 2) == 0) {
-        first = p;
-        *at = place(&l, p);
-      }
-  if (first == NULL)
+  pai__respace(&s->changed, s->text, (size_t)(s->end - s->text), &r);
+  *at = r.space;
+  if (r.space.line == 0 || r.space.line > s->line)
     return false;
-  for (const char *p = s->text; p < s->end; p++)
-    if (p + 1 < s->end && memcmp(p, NO_BREAK, 2) == 0) {
-      pai__buf_char(&s->changed, ' ');
-      p++;
-    } else {
-      pai__buf_char(&s->changed, *p);
-    }
-  return is_read_further(s);
+  (void)try_changed(s);
+  return s->best.len > 0;
 }
 
 /* The quote that begins a value and does not end on its line, or NULL. */
@@ -219,8 +272,11 @@ static bool is_open_quote(suspect *s, pai__pos *at)
     pai__buf_char(&s->changed, *quote);
     pai__buf_add(&s->changed, l.end, (size_t)(s->end - l.end));
     *at = place(&l, quote);
-    if (is_read_further(s))
+    (void)try_changed(s);
+    if (s->best.len > 0) {
+      s->sure = false;
       return true;
+    }
   }
   return false;
 }
@@ -228,14 +284,13 @@ static bool is_open_quote(suspect *s, pai__pos *at)
 static const struct {
   bool (*is_it)(suspect *s, pai__pos *at);
   const char *what, *help, *title;
-  bool sure;
 } suspects[] = {
   { is_tab, "a tab indents this line", "indent with spaces only",
-    "indent with spaces", true },
+    "indent with spaces" },
   { is_no_break_space, "a no-break space (U+00A0) is no space to YAML",
-    "put a space in its place", "put a space in its place", true },
+    "put a space in its place", "put a space in its place" },
   { is_open_quote, "this quote has no end", "put one where the text ends",
-    "put a quote at the end of the line", false },
+    "put a quote at the end of the line" },
 };
 
 int pai__syntax_cause(pai_error **err, pai__mended *mended, const char *text,
@@ -250,12 +305,15 @@ int pai__syntax_cause(pai_error **err, pai__mended *mended, const char *text,
     return PAI_EINVAL;
   s.line = pai_error_line(*err);
   pai__buf_init(&s.changed, o->alloc);
+  pai__buf_init(&s.best, o->alloc);
   while (i < PAI__LEN(suspects) && !s.failed && !suspects[i].is_it(&s, &at))
     i++;
   if (mended != NULL && i < PAI__LEN(suspects) && !s.failed)
-    *mended = (pai__mended){ suspects[i].title, suspects[i].sure, s.changed };
+    *mended = (pai__mended){ suspects[i].title, s.sure, s.best };
   else
-    pai__buf_dispose(&s.changed);
+    pai__buf_dispose(&s.best);
+  pai__buf_dispose(&s.changed);
+  pai__tree_free(s.tree);
   if (i == PAI__LEN(suspects) && !s.failed)
     return PAI_EINVAL;
   pai_error_free(*err);
@@ -282,118 +340,4 @@ bool pai__syntax_is_tabbed(const char *text, size_t len, size_t at)
   while (at > 0 && strchr(" \t\r\n", text[at - 1]) != NULL)
     at--;
   return at == 0 || strchr(",{[", text[at - 1]) == NULL;
-}
-
-/* --- what may be shown ------------------------------------------------------ */
-
-/* Case does not count; `part` is in lower case. */
-static bool contains(const char *s, size_t len, const char *part)
-{
-  size_t n = strlen(part), same;
-
-  for (; len >= n; s++, len--) {
-    for (same = 0; same < n; same++)
-      if (s[same] != part[same] && (s[same] | 0x20) != part[same])
-        break;
-    if (same == n)
-      return true;
-  }
-  return false;
-}
-
-/* Whether a key may be that of a secret, misspelt as it may be. */
-static bool is_suspect_key(const char *s, size_t len)
-{
-  static const char *const names[] = { "secrets", "password", "auth",
-                                       "token" };
-  static const char *const parts[] = { "secret", "passw", "auth",
-                                       "token",  "cred",  "username" };
-  pai__word word = pai__word_of(s, len), name;
-
-  for (size_t i = 0; i < PAI__LEN(names); i++) {
-    name = pai__word_of(names[i], strlen(names[i]));
-    if (pai__word_like(&word, &name))
-      return true;
-  }
-  for (size_t i = 0; i < PAI__LEN(parts); i++)
-    if (contains(s, len, parts[i]))
-      return true;
-  return false;
-}
-
-static bool is_word(char c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '\\';
-}
-
-/* Whether a key in a line may be that of a secret: a word with a colon behind
- * it, or any after a question mark. */
-static bool has_suspect_key(const line *l)
-{
-  const char *p = skip_blank(l), *end;
-  bool all = p < l->end && *p == '?';
-
-  for (; p < l->end; p = end) {
-    const char *colon;
-
-    end = p + 1;
-    if (!is_word(*p))
-      continue;
-    while (end < l->end && is_word(*end))
-      end++;
-    colon = end;
-    while (colon < l->end && strchr("\"' \t", *colon) != NULL)
-      colon++;
-    if ((all || (colon < l->end && *colon == ':')) &&
-        (memchr(p, '\\', (size_t)(end - p)) != NULL ||
-         is_suspect_key(p, (size_t)(end - p))))
-      return true;
-  }
-  return false;
-}
-
-/* Whether a line begins a part of the file that holds no secrets. */
-static bool begins_part(const line *l)
-{
-  const pai__field *f = pai__rules_v2.fields;
-
-  for (; f->name != NULL; f++) {
-    size_t n = strlen(f->name);
-    if ((size_t)(l->end - l->start) > n && l->start[n] == ':' &&
-        memcmp(l->start, f->name, n) == 0)
-      return strcmp(f->name, "secrets") != 0;
-  }
-  return false;
-}
-
-static bool is_text(const line *l)
-{
-  size_t n = 1;
-
-  for (const char *p = l->start; p < l->end && n > 0; p += n)
-    n = *p != '\0' ? pai__utf8_len(p, (size_t)(l->end - p)) : 0;
-  return n > 0;
-}
-
-bool pai__syntax_may_show(const char *text, size_t len, uint32_t number)
-{
-  const char *end = text + len;
-  bool braces = true, show = true;
-
-  for (line l = line_at(text, end, 1); l.start < end && l.number <= number;
-       l = line_at(l.next, end, l.number + 1)) {
-    if (l.number == 1)
-      braces =
-        skip_blank(&l) < l.end && strchr("{[/", *skip_blank(&l)) != NULL;
-    if (!braces && begins_part(&l))
-      show = true;
-    else if (!braces && l.start < l.end && strchr(" \t#-}]", *l.start) == NULL)
-      show = false; /* a part that nobody knows */
-    if (has_suspect_key(&l))
-      show = false;
-    if (l.number == number)
-      return show && is_text(&l);
-  }
-  return false;
 }

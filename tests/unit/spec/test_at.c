@@ -49,7 +49,10 @@ static const cursor in_yaml[] = {
   { "a:\n- b: 1\n  ^\n", "s K /a/0 - 2:3-2:7" },
   { "a:\n  - b: 1\n  ^\n", "s I /a 1:1-1:2 2:3-2:9" },
   { "a:\n- b\n- ^\n", "s KVI /a/1 - -" },
-  { "a:\n- b\n^\n", "s K  - 1:1-2:4" },
+  { "a:\n- b\n^\n", "s KI  - 1:1-2:4" },
+  { "a:\n- b\n^\nc: 1\n", "s K  - 1:1-4:5" },
+  { "a:\n- b\n^\n# c\n- c\n", "s I /a 1:1-1:2 2:1-5:4" },
+  { "a:\n- b: 1\n\n^\n- c: 1\n", "s I /a 1:1-1:2 2:1-5:7" },
   { "a: |\n  one\n  ^\n", "v V /a 1:1-1:2 1:4-2:6" },
   { "a: |\n  one\n^\nb: 1\n", "s K  - 1:1-4:5" },
   { "a: {b: 1, ^}\n", "s K /a 1:1-1:2 1:4-1:12" },
@@ -68,6 +71,10 @@ static const cursor while_typing[] = {
   { "d: @\na:\n  b: 1\n  ^\n", "s K /a! - -" },
   { "d: @\na:\n- b\n- ^\n", "s KVI /a/1! - -" },
   { "a: 'it^\n", "v V /a! 1:1-1:2 1:4-1:7" },
+  { "a: 'it''s ^x'\nb: [", "v V /a! 1:1-1:2 1:4-1:13" },
+  { "a: ['it''s', ^", "s I /a! - -" },
+  { "a:\n- b\n^\n- c: [", "s I /a! - -" },
+  { "a:\n- b: [\n]\n^", "s KI  - 1:1-3:2" },
   { "a: '\nb:\n  ^c\n", "v KV /b! 2:1-2:2 3:3-3:4" },
   { "a: {b: 1, c^", "k K /a/c! 1:11-1:12 -" },
   { "a: {b: 1, c: ^", "s V /a/c! 1:11-1:12 -" },
@@ -156,6 +163,29 @@ static void check_cursor(const cursor *c)
   pai_spec_place_free(place);
   pai__buf_dispose(&b);
   pai__buf_dispose(&text);
+}
+
+/* One line with very many marks costs no more than one with few, for each: else
+ * this would not end. */
+static void long_lines(void **state)
+{
+  static const char *const marks[] = {
+    "? ", "- ? ", "!a ", "? !a ", "{", "a: "
+  };
+  pai_spec_place *place;
+  pai__buf text;
+
+  (void)state;
+  for (size_t i = 0; i < PAI__LEN(marks); i++) {
+    pai__buf_init(&text, &pai__libc_alloc);
+    while (text.len < 2 << 20)
+      pai__buf_str(&text, marks[i]);
+    assert_int_equal(pai_spec_at(&place, pai__buf_text(&text), text.len, 1,
+                                 (uint32_t)text.len + 1, NULL, NULL),
+                     PAI_OK);
+    pai_spec_place_free(place);
+    pai__buf_dispose(&text);
+  }
 }
 
 static void each_position(void **state)
@@ -411,6 +441,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_position),
+    cmocka_unit_test(long_lines),
     cmocka_unit_test(each_range),
     cmocka_unit_test(errors),
     cmocka_unit_test(files_of_people),

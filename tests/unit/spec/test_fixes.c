@@ -128,7 +128,7 @@ static const fixed_row rows[] = {
   { JOB_WITH("extras: {a: 1, b: 2, b: 2}"), "duplicate-key",
     "remove the one at line 6", JOB_WITH("extras: {a: 1, b: 2}"), 0, 1 },
   { JOB_WITH("extras:\n- a: 1 # c\n  a: 1\n"), "duplicate-key",
-    "remove the one at line 7", JOB_WITH("extras:\n- a: 1\n"), 0, 1 },
+    "remove this one", JOB_WITH("extras:\n- a: 1 # c\n"), 0, 1 },
   { JOB_HEAD "prerequisites:\n  type: dockerimage\n\n  # c\n  name: x\n  uri: "
              ">\n    x\n" JOB_ROLES,
     "wrong-type", "begin it with a dash",
@@ -172,7 +172,7 @@ static const fixed_row rows[] = {
     "unknown-name", "write 'dee'",
     JOB_WITH("deployments: [{name: dee, taskRoles: {a: {}}}]\ndefaults: "
              "{deployment: dee}"),
-    0, 1 },
+    0, 0 },
   { ROLE_WITH("extraContainerOptions: {shmMb: 1}"), "no-effect",
     "write 'shmMB'", ROLE_WITH("extraContainerOptions: {shmMB: 1}"), 0, 1 },
   { JOB_WITH("extras: {com.microsoft.pai.runtimeplugin: [{plugin: shh}]}"),
@@ -220,9 +220,9 @@ static const fixed_row rows[] = {
     "indent with spaces",
     "taskRoles:\n  a:\n    x:\n      cpu: 1\n      gpu: 0\n", 0, 1 },
   { "taskRoles:\n\ta: 1\n    b:\n\t\tx: 1\n", "syntax", "indent with spaces",
-    "taskRoles:\n    a: 1\n    b:\n\t\tx: 1\n", 0, 1 },
+    "taskRoles:\n    a: 1\n    b:\n        x: 1\n", 0, 1 },
   { "extras:\n  a:\xc2\xa0x\xc2\xa0y\n  b: 1\n", "syntax",
-    "put a space in its place", "extras:\n  a: x y\n  b: 1\n", 0, 1 },
+    "put a space in its place", "extras:\n  a: x\xc2\xa0y\n  b: 1\n", 0, 1 },
   { "extras:\n  a:\xc2\xa0"
     "2\n  b: 1\n",
     "syntax", "put a space in its place", "extras:\n  a: 2\n  b: 1\n", 0, 1 },

@@ -52,7 +52,7 @@ static const found paths[] = {
     "remove the comment" },
   { "{ // c\n\"name\": \"n\"\n\"type\": 1}\n", "syntax  3:1-3:1",
     "expected ',' or '}' after the value", NULL },
-  { "/ c", "wrong-type  1:1-1:4", "must be a mapping, not '/ c'", NULL },
+  { "/ c", "wrong-type  1:1-1:4", "must be a mapping, not a text", NULL },
   { JOB_HEAD JOB_IMAGE JOB_ROLES "\tw: 1\n", "unknown-key /w 6:2-6:3",
     "has no field 'w'", "a tab indents this line" },
   { "{\"protocolVersion\": 2, \"name\": \"n\", \"type\": \"job\", "

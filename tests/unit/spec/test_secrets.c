@@ -85,6 +85,33 @@ static const char *const hiding[] = {
                      "dockerImage: *s, commands: *s, " ROLE_SIZES "}}\n",
   /* comments beside it */
   JOB_WITH("x: 1\nsecrets: {a: 1} # " SECRET "\ny: 1"),
+  /* as a name */
+  JOB_HEAD "secrets: {a: &s " SECRET
+           "a}\nprerequisites:\n- {name: *s, type: dockerimage, uri: x}\n"
+           "taskRoles: {a: {dockerImage: hunter1a, " ROLE_SIZES
+           ", commands: [c]}}\n",
+  JOB_HEAD "secrets: {a: &s " SECRET
+           "}\nprerequisites:\n- {name: Hunter, type: dockerimage, uri: x}\n"
+           "taskRoles: {a: {dockerImage: *s, " ROLE_SIZES
+           ", commands: [c]}}\n",
+  JOB_WITH("secrets: {a: &s " SECRET "}\nparameters: {*s : 1}"),
+  JOB_HEAD JOB_IMAGE "secrets: {a: &s " SECRET
+                     "_a}\ntaskRoles: {*s : {" ROLE_FIELDS "}}\nx: 1\n",
+  JOB_HEAD JOB_IMAGE
+  "secrets: {a: &s " SECRET "_a}\ntaskRoles: {*s : {dockerImage: x, "
+  "commands: [<% $parameters.p %>], " ROLE_SIZES
+  ", completion: {minFailedInstances: 9}}, b: {" ROLE_FIELDS "}}\n",
+  JOB_HEAD JOB_IMAGE
+  "secrets: {a: &s " SECRET
+  "}\ntaskRoles: {a: {dockerImage: x, commands: [c], resourcePerInstance: "
+  "{cpu: 1, memoryMB: 1, gpu: 0, ports: {*s : 8080}}}}\n",
+  JOB_WITH("secrets: {a: &s " SECRET "}\ndeployments: [{name: d, taskRoles: "
+           "{*s : {preCommands: [c]}}}]\ndefaults: {deployment: d}"),
+  /* in what was meant for a mapping */
+  "a:\xc2\xa0{password: " SECRET "}\n",
+  "'a: {password: " SECRET "}'\n",
+  "|\n  password: " SECRET "\n",
+  JOB_HEAD "prerequisites:\n- password:\xc2\xa0" SECRET "\n" JOB_ROLES,
 };
 
 static void nothing_tells_them(void **state)

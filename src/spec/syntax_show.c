@@ -1,0 +1,145 @@
+/* syntax_show.c - of a text that is no document: what may be shown */
+#include "spec/syntax.h"
+
+#include "base/findings.h"
+#include "base/utf8.h"
+#include "spec/rules.h"
+
+/* A line of the text, without its end. */
+typedef struct line {
+  const char *start, *end, *next;
+  uint32_t number; /* from 1 */
+} line;
+
+static line line_at(const char *p, const char *end, uint32_t number)
+{
+  line l = { p, p, p, number };
+
+  while (l.end < end && *l.end != '\n' && *l.end != '\r')
+    l.end++;
+  l.next = l.end;
+  if (l.next < end)
+    l.next += *l.next == '\r' && l.next + 1 < end && l.next[1] == '\n' ? 2 : 1;
+  return l;
+}
+
+static const char *skip_blank(const line *l)
+{
+  const char *p = l->start;
+
+  while (p < l->end && (*p == ' ' || *p == '\t'))
+    p++;
+  return p;
+}
+
+/* Case does not count; `part` is in lower case. */
+static bool contains(const char *s, size_t len, const char *part)
+{
+  size_t n = strlen(part), same;
+
+  for (; len >= n; s++, len--) {
+    for (same = 0; same < n; same++)
+      if (s[same] != part[same] && (s[same] | 0x20) != part[same])
+        break;
+    if (same == n)
+      return true;
+  }
+  return false;
+}
+
+/* Whether a key may be that of a secret, misspelt as it may be. */
+static bool is_suspect_key(const char *s, size_t len)
+{
+  static const char *const names[] = { "secrets", "password", "auth",
+                                       "token" };
+  static const char *const parts[] = { "secret", "passw", "auth",
+                                       "token",  "cred",  "username" };
+  pai__word word = pai__word_of(s, len), name;
+
+  for (size_t i = 0; i < PAI__LEN(names); i++) {
+    name = pai__word_of(names[i], strlen(names[i]));
+    if (pai__word_like(&word, &name))
+      return true;
+  }
+  for (size_t i = 0; i < PAI__LEN(parts); i++)
+    if (contains(s, len, parts[i]))
+      return true;
+  return false;
+}
+
+static bool is_word(char c)
+{
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '\\';
+}
+
+/* Whether a key in a line may be that of a secret: a word with a colon behind
+ * it, or any after a question mark. */
+static bool has_suspect_key(const line *l)
+{
+  const char *p = skip_blank(l), *end;
+  bool all = p < l->end && *p == '?';
+
+  for (; p < l->end; p = end) {
+    const char *colon;
+
+    end = p + 1;
+    if (!is_word(*p))
+      continue;
+    while (end < l->end && is_word(*end))
+      end++;
+    colon = end;
+    while (colon < l->end && strchr("\"' \t", *colon) != NULL)
+      colon++;
+    if ((all || (colon < l->end && *colon == ':')) &&
+        (memchr(p, '\\', (size_t)(end - p)) != NULL ||
+         is_suspect_key(p, (size_t)(end - p))))
+      return true;
+  }
+  return false;
+}
+
+/* Whether a line begins a part of the file that holds no secrets. */
+static bool begins_part(const line *l)
+{
+  const pai__field *f = pai__rules_v2.fields;
+
+  for (; f->name != NULL; f++) {
+    size_t n = strlen(f->name);
+    if ((size_t)(l->end - l->start) > n && l->start[n] == ':' &&
+        memcmp(l->start, f->name, n) == 0)
+      return strcmp(f->name, "secrets") != 0;
+  }
+  return false;
+}
+
+static bool is_text(const line *l)
+{
+  size_t n = 1;
+
+  for (const char *p = l->start; p < l->end && n > 0; p += n)
+    n = *p != '\0' ? pai__utf8_len(p, (size_t)(l->end - p)) : 0;
+  return n > 0;
+}
+
+bool pai__syntax_may_show(const char *text, size_t len, uint32_t number)
+{
+  const char *end = text + len;
+  bool braces = true, show = true;
+
+  for (line l = line_at(text, end, 1); l.start < end && l.number <= number;
+       l = line_at(l.next, end, l.number + 1)) {
+    if (l.number == 1)
+      braces =
+        skip_blank(&l) < l.end && strchr("{[/", *skip_blank(&l)) != NULL;
+    if (!braces && begins_part(&l))
+      show = true;
+    else if (!braces && l.start < l.end && strchr(" \t#-}]", *l.start) == NULL)
+      show = false; /* a part that nobody knows */
+    if (has_suspect_key(&l))
+      show = false;
+    if (l.number == number)
+      return show && is_text(&l);
+  }
+  return false;
+}
