@@ -375,7 +375,7 @@ class Check(ClusterTest):
                  "endLine": 6, "endColumn": 24,
                  "message": "there is no SKU 'dgz'",
                  "help": "did you mean 'dgx'?",
-                 "fixes": [{"title": "write 'dgx'", "sure": True, "edits": [
+                 "fixes": [{"title": "write 'dgx'", "sure": False, "edits": [
                      {"line": 6, "column": 21, "endLine": 6, "endColumn": 24,
                       "text": "dgx"}]}]}]})
         self.assertEqual(good, {"file": "good.yaml", "version": None,
