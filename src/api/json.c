@@ -27,11 +27,9 @@ static int make_index(pai_json *json)
   json->nentries = count_entries(t);
   json->begin =
     pai__realloc(&json->alloc, NULL, 0, t->count, sizeof(uint32_t));
-  json->entries =
-    json->nentries > 0
-      ? pai__realloc(&json->alloc, NULL, 0, json->nentries, sizeof(uint32_t))
-      : NULL;
-  if (json->begin == NULL || (json->entries == NULL && json->nentries > 0))
+  json->entries = pai__realloc(&json->alloc, NULL, 0, json->nentries + 1,
+                               sizeof(uint32_t)); /* also if there is none */
+  if (json->begin == NULL || json->entries == NULL)
     return PAI_ENOMEM;
   for (pai__node n = 0; n < t->count; n++) {
     pai__tree_walk walk;
@@ -87,7 +85,7 @@ void pai_json_free(pai_json *json)
   if (json->begin != NULL)
     pai__free(&alloc, json->begin, json->tree->count * sizeof(uint32_t));
   if (json->entries != NULL)
-    pai__free(&alloc, json->entries, json->nentries * sizeof(uint32_t));
+    pai__free(&alloc, json->entries, (json->nentries + 1) * sizeof(uint32_t));
   pai__tree_free(json->tree);
   pai__free(&alloc, json, sizeof(*json));
 }

@@ -22,6 +22,7 @@ typedef struct table {
 } table;
 
 /* It does not compile unless the member is of the kind's type. */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */
 #define IS_OF(type, m, of) _Generic(((type *)0)->m, of : 1)
 #define ROW(type, m, k, of, p)                \
   {                                           \
@@ -403,11 +404,13 @@ TABLE(node, OF, memory_free);
 
 /* --- calls --------------------------------------------------------------------------- */
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types */
 #define CALL(name, type)                                             \
   int pai_json_##name(type *out, const pai_json *json, size_t value) \
   {                                                                  \
     return fill(out, json, value, &(name));                          \
   }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 CALL(job_item, pai_job_item)
 CALL(job, pai_job_record)

@@ -326,7 +326,8 @@ void pai__not_a_word(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__names_init(&names, f->arena->alloc, s, len);
   for (size_t i = 0; rule->words[i] != NULL; i++)
     pai__names_add(&names, rule->words[i], strlen(rule->words[i]));
-  only = rule->words[1] == NULL && !pai__names_surely(&names);
+  only = rule->words[0] != NULL && rule->words[1] == NULL &&
+         !pai__names_surely(&names);
   pai__names_help(&names, f, "it can be");
   if (only && pai__tree_type(f->tree, n) == PAI__STRING)
     pai__fix_word(f, false, n, *rule->words, strlen(*rule->words));
