@@ -221,12 +221,14 @@ class Far(Entered, served.ServedTest):
     def test_attach(self):
         self.waits("echo up; cat; exit 4",
                    rest="extras: {openpai: {stdin: true}}")
+        self.until_up()
         done = self.run_cli("attach", "j", input="words\n")
         self.assertEqual((done.returncode, done.stdout), (4, "up\nwords\n"))
 
     def test_attach_as_json(self):
         self.waits("echo up; cat; echo err >&2; exit 4",
                    rest="extras: {openpai: {stdin: true}}")
+        self.until_up()
         done = self.run_cli("attach", "--json", "j", input="a\"b\n")
         self.assertEqual((done.returncode, done.stderr), (4, ""))
         lines = [json.loads(line) for line in done.stdout.splitlines()]
