@@ -8,35 +8,9 @@
 
 #include "base/utf8.h"
 #include "spec/respace.h"
-
-/* A line of the text, without its end. */
-typedef struct line {
-  const char *start, *end, *next;
-  uint32_t number; /* from 1 */
-} line;
-
-static line line_at(const char *p, const char *end, uint32_t number)
-{
-  line l = { p, p, p, number };
-
-  while (l.end < end && *l.end != '\n' && *l.end != '\r')
-    l.end++;
-  l.next = l.end;
-  if (l.next < end)
-    l.next += *l.next == '\r' && l.next + 1 < end && l.next[1] == '\n' ? 2 : 1;
-  return l;
-}
+#include "spec/text_line.h"
 
 #define NO_BREAK "\xc2\xa0"
-
-static const char *skip_blank(const line *l)
-{
-  const char *p = l->start;
-
-  while (p < l->end && (*p == ' ' || *p == '\t'))
-    p++;
-  return p;
-}
 
 /* --- suspects -------------------------------------------------------------- */
 
@@ -145,7 +119,7 @@ static bool try_respace(suspect *s, pai__spacing asked)
 }
 
 /* Columns of characters, of a place that nothing but blanks stands before. */
-static pai__pos place(const line *l, const char *p)
+static pai__pos place(const pai__text_line *l, const char *p)
 {
   uint32_t column = 1;
 
@@ -155,9 +129,9 @@ static pai__pos place(const line *l, const char *p)
 }
 
 /* Is a line indented with tabs, and more than a comment? */
-static const char *indenting_tab(const line *l)
+static const char *indenting_tab(const pai__text_line *l)
 {
-  const char *p = skip_blank(l),
+  const char *p = pai__text_line_begin(l),
              *tab = memchr(l->start, '\t', (size_t)(p - l->start));
 
   return p < l->end && *p != '#' ? tab : NULL;
@@ -234,7 +208,7 @@ static bool is_no_break_space(suspect *s, pai__pos *at)
 }
 
 /* The quote that begins a value and does not end on its line, or NULL. */
-static const char *open_quote(const line *l)
+static const char *open_quote(const pai__text_line *l)
 {
   char quote = '\0';
   const char *start = NULL;
@@ -259,9 +233,9 @@ static bool is_open_quote(suspect *s, pai__pos *at)
 {
   unsigned tries = 3;
 
-  for (line l = line_at(s->text, s->end, 1);
+  for (pai__text_line l = pai__text_line_at(s->text, s->end, 1);
        l.start < s->end && l.number <= s->line && tries > 0;
-       l = line_at(l.next, s->end, l.number + 1)) {
+       l = pai__text_line_at(l.next, s->end, l.number + 1)) {
     const char *quote = open_quote(&l);
 
     if (quote == NULL)
@@ -327,13 +301,13 @@ int pai__syntax_cause(pai_error **err, pai__mended *mended, const char *text,
 
 bool pai__syntax_is_tabbed(const char *text, size_t len, size_t at)
 {
-  line l;
+  pai__text_line l;
 
   if (at >= len)
     return false;
   while (at > 0 && text[at - 1] != '\n' && text[at - 1] != '\r')
     at--;
-  l = line_at(text + at, text + len, 1);
+  l = pai__text_line_at(text + at, text + len, 1);
   if (indenting_tab(&l) == NULL)
     return false;
   /* Within brackets, as in JSON, nothing is indented. */

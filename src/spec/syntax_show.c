@@ -4,33 +4,7 @@
 #include "base/findings.h"
 #include "base/utf8.h"
 #include "spec/rules.h"
-
-/* A line of the text, without its end. */
-typedef struct line {
-  const char *start, *end, *next;
-  uint32_t number; /* from 1 */
-} line;
-
-static line line_at(const char *p, const char *end, uint32_t number)
-{
-  line l = { p, p, p, number };
-
-  while (l.end < end && *l.end != '\n' && *l.end != '\r')
-    l.end++;
-  l.next = l.end;
-  if (l.next < end)
-    l.next += *l.next == '\r' && l.next + 1 < end && l.next[1] == '\n' ? 2 : 1;
-  return l;
-}
-
-static const char *skip_blank(const line *l)
-{
-  const char *p = l->start;
-
-  while (p < l->end && (*p == ' ' || *p == '\t'))
-    p++;
-  return p;
-}
+#include "spec/text_line.h"
 
 /* Case does not count; `part` is in lower case. */
 static bool contains(const char *s, size_t len, const char *part)
@@ -75,9 +49,9 @@ static bool is_word(char c)
 
 /* Whether a key in a line may be that of a secret: a word with a colon behind
  * it, or any after a question mark. */
-static bool has_suspect_key(const line *l)
+static bool has_suspect_key(const pai__text_line *l)
 {
-  const char *p = skip_blank(l), *end;
+  const char *p = pai__text_line_begin(l), *end;
   bool all = p < l->end && *p == '?';
 
   for (; p < l->end; p = end) {
@@ -100,7 +74,7 @@ static bool has_suspect_key(const line *l)
 }
 
 /* Whether a line begins a part of the file that holds no secrets. */
-static bool begins_part(const line *l)
+static bool begins_part(const pai__text_line *l)
 {
   const pai__field *f = pai__rules_v2.fields;
 
@@ -113,7 +87,7 @@ static bool begins_part(const line *l)
   return false;
 }
 
-static bool is_text(const line *l)
+static bool is_text(const pai__text_line *l)
 {
   size_t n = 1;
 
@@ -127,11 +101,12 @@ bool pai__syntax_may_show(const char *text, size_t len, uint32_t number)
   const char *end = text + len;
   bool braces = true, show = true;
 
-  for (line l = line_at(text, end, 1); l.start < end && l.number <= number;
-       l = line_at(l.next, end, l.number + 1)) {
+  for (pai__text_line l = pai__text_line_at(text, end, 1);
+       l.start < end && l.number <= number;
+       l = pai__text_line_at(l.next, end, l.number + 1)) {
     if (l.number == 1)
-      braces =
-        skip_blank(&l) < l.end && strchr("{[/", *skip_blank(&l)) != NULL;
+      braces = pai__text_line_begin(&l) < l.end &&
+               strchr("{[/", *pai__text_line_begin(&l)) != NULL;
     if (!braces && begins_part(&l))
       show = true;
     else if (!braces && l.start < l.end && strchr(" \t#-}]", *l.start) == NULL)
