@@ -62,7 +62,8 @@ static void fill_code(cell *c)
 {
   int64_t code = cli_json_number(c->list, c->i, "appExitCode", INT64_MIN);
 
-  if (c->detail != NULL && c->detail->code != INT64_MIN)
+  /* One that has not ended has none, whatever else was asked of it. */
+  if (code != INT64_MIN && c->detail != NULL && c->detail->code != INT64_MIN)
     code = c->detail->code;
   if (code == INT64_MIN)
     put(c, "-");

@@ -85,6 +85,10 @@ class Select(BoxTest):
             ["other", "-", "blue", "default", "RUNNING"]])
         self.assertEqual(self.ok("list", "--wide").split()[:6],
                          ["NAME", "USER", "STATE", "CODE", "VC", "PRIORITY"])
+        self.assertEqual([line.split()[:2] for line in self.ok(
+            "list", "-o", "name,code,node", "--sort", "name").splitlines()], [
+                ["NAME", "CODE"], ["other", "-"], ["train_1", "0"],
+                ["train_2", "3"]])
         table = self.ok("list", "-o", "name,node,command", "--sort",
                         "name").splitlines()
         self.assertEqual(table[0].split(), ["NAME", "NODE", "COMMAND"])
