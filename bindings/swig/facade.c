@@ -186,16 +186,18 @@ Platform *facade_open(const char *root, bool durable, const char *runtime,
                       failure *f)
 {
   pai_platform_options options = PAI_PLATFORM_OPTIONS_INIT;
-  Platform *p = new_platform();
-  bool good = options_read(
-    &options, platform_limits,
-    sizeof(platform_limits) / sizeof(platform_limits[0]), &limits, f);
+  Platform *p;
 
-  if (p == NULL || !good) {
+  if (!options_read(&options, platform_limits,
+                    sizeof(platform_limits) / sizeof(platform_limits[0]),
+                    &limits, f)) {
     l->free(l);
-    free(p);
-    if (good)
-      facade_fail(f, PAI_ENOMEM, "out of memory");
+    return NULL;
+  }
+  p = new_platform();
+  if (p == NULL) {
+    l->free(l);
+    facade_fail(f, PAI_ENOMEM, "out of memory");
     return NULL;
   }
   p->listener = l;

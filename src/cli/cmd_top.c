@@ -113,14 +113,15 @@ static bool close_job(picture *p)
   return true;
 }
 
-/* The tasks scroll, by less than a screen for the eye to find its place. */
-static void scroll(picture *p, int key, unsigned height)
+enum { HEAD_ROWS = 3, REST_ROWS = 1 }; /* around a job's tasks */
+
+/* By less than a screen, for the eye to find its place. */
+static void scroll_tasks(picture *p, int key, unsigned height)
 {
   cli_job_view v = cli_standing_view(&p->at);
-  unsigned page = height > 8 ? height - 6 : 2, all = cli_count_tasks(&v),
-           room =
-             height > 4 ? height - 4 : 1, /* heading lines, and the rest */
-    last = all > room ? all - room : 0;
+  unsigned all = cli_count_tasks(&v), around = HEAD_ROWS + REST_ROWS;
+  unsigned rows = height > around ? height - around : 1;
+  unsigned page = rows > 4 ? rows - 2 : 2, last = all > rows ? all - rows : 0;
 
   switch (key) {
   case CLI_KEY_UP: p->first -= p->first > 0; break;
@@ -149,7 +150,7 @@ static cli_job_screen_wish heed_key(picture *p, int key)
   } else if (key == 'q' || key == 'Q') {
     wish = CLI_SCREEN_QUIT;
   } else {
-    scroll(p, key, height);
+    scroll_tasks(p, key, height);
   }
   return wish;
 }

@@ -31,7 +31,7 @@ void pai__http_unblock(pai__http *http)
   http->blocked = false;
 }
 
-static void act(pai__http *http, curl_socket_t fd, int mask)
+static void drive_curl(pai__http *http, curl_socket_t fd, int mask)
 {
   int running;
 
@@ -45,7 +45,7 @@ static void on_ready(void *user_data, int fd, int events)
   int mask = ((events & PAI__READABLE) != 0 ? CURL_CSELECT_IN : 0) |
              ((events & PAI__WRITABLE) != 0 ? CURL_CSELECT_OUT : 0);
 
-  act(user_data, fd, mask);
+  drive_curl(user_data, fd, mask);
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user_data,
@@ -93,7 +93,7 @@ static int on_time(CURLM *multi, long ms, void *user_data)
 
 static void on_timer(void *user_data)
 {
-  act(user_data, CURL_SOCKET_TIMEOUT, 0);
+  drive_curl(user_data, CURL_SOCKET_TIMEOUT, 0);
 }
 
 void pai__http_suspect(pai__http *http)
@@ -350,7 +350,7 @@ static void on_turn(void *user_data)
   if (!http->due)
     return;
   http->due = false;
-  act(http, CURL_SOCKET_TIMEOUT, 0);
+  drive_curl(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* --- asking ----------------------------------------------------------------- */

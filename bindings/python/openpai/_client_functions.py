@@ -111,7 +111,8 @@ class BlockingFunctions(_Functions):
             losses = list(client.map(train, [0.1, 0.01, 0.001], limit=2))
 
         options(...).map() says more.  What a call raised comes out in its
-        place, StopIteration as JobFailed; whoever does not ask for more stops the jobs that are left.
+        place, StopIteration as JobFailed; whoever does not ask for more stops
+        the jobs that are left.
         """
         return self.options().map(function, *iterables, limit=limit)
 
@@ -192,7 +193,8 @@ class AsyncFunctions(_Functions):
             async for loss in client.map(train, [0.1, 0.01], limit=2): ...
 
         options(...).map() says more.  What a call raised comes out in its
-        place, StopIteration as JobFailed; whoever does not ask for more stops the jobs that are left.
+        place, StopIteration as JobFailed; whoever does not ask for more stops
+        the jobs that are left.
         """
         return self.options().map(function, *iterables, limit=limit)
 
