@@ -29,15 +29,27 @@ if(OPENPAI_FUZZ)
   target_compile_options(openpai_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+# openpai_sources(VARIABLE ROOM): the C files of a room's folder.
+function(openpai_sources variable room)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS
+    ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.c)
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
 # openpai_room(NAME SOURCES ... DEPENDS rooms... LIBS targets...)
 # One room of the house: an object library.  DEPENDS is the whole list of rooms
 # whose headers it may include; tests/policy/layers.py holds it to that.
 function(openpai_room name)
   cmake_parse_arguments(R "" "" "SOURCES;DEPENDS;LIBS" ${ARGN})
-  add_library(pai_${name} OBJECT ${R_SOURCES})
+  openpai_sources(sources ${name})
+  add_library(pai_${name} OBJECT ${sources} ${R_SOURCES})
   target_include_directories(pai_${name} PRIVATE
-    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_BINARY_DIR}/src)
   target_link_libraries(pai_${name} PRIVATE openpai_flags ${R_LIBS})
+  if(TARGET openpai_api_tables)
+    add_dependencies(pai_${name} openpai_api_tables)
+  endif()
   set_property(GLOBAL APPEND PROPERTY pai_rooms ${name})
   set_property(GLOBAL APPEND PROPERTY pai_libs ${R_LIBS})
 endfunction()

@@ -89,14 +89,14 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 if(TARGET openpai_cli)
   install(TARGETS openpai_cli)
 
-  configure_file(docs/openpai.1 ${PROJECT_BINARY_DIR}/openpai.1 @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/openpai.1
+  set(said ${PROJECT_BINARY_DIR}/src/cli)
+  install(FILES ${said}/openpai.1
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES pkgconfig/completions/openpai.bash RENAME openpai
+  install(FILES ${said}/openpai.bash RENAME openpai
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  install(FILES pkgconfig/completions/_openpai
+  install(FILES ${said}/_openpai
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-  install(FILES pkgconfig/completions/openpai.fish
+  install(FILES ${said}/openpai.fish
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 

@@ -1,10 +1,11 @@
--- client.lua - a client of a server as Lua wants it, over SWIG's; in the module
+-- client.lua - a client of a server; a part of the module
 --
--- It is called as scheduler.lua is.  What waits does so as a platform's does:
--- it blocks in the main thread, and yields in a coroutine of client:spawn(), or
--- in any one once client:attach() has the host's loop.
+-- Called as scheduler.lua is. A call that waits does so as for a platform: it
+-- blocks in the main thread. It yields in a coroutine of client:spawn(), or in
+-- any coroutine after client:attach() to the host's loop.
 local openpai, encode, decode = ...
 local shared = openpai._shared -- of scheduler.lua, trace.lua and platform.lua
+local chained = shared.chained
 local core = openpai.Client
 local words, checked, waiting = shared.words, shared.checked, shared.waiting
 local client, log, watch = {}, {}, {}
@@ -28,21 +29,21 @@ function client:dispatch()
   return waiting.done(self, more or #self.waiting > 0)
 end
 
--- Ends what is still asked with PAI_ECANCELED.
+-- Closes the client. Calls that are not over end with PAI_ECANCELED.
 function client:close()
   local good, message, code, detail = self.core:close()
   if self.attached and self.core:closed() then
     self.attached.close()
     self.attached = nil
   end
-  waiting.wake(self) -- they hear of it
+  waiting.wake(self) -- waiting coroutines see that it is closed
   if not good then
     return nil, message, code, detail
   end
   return true
 end
 
--- --- asking ----------------------------------------------------------------------
+-- --- requests ---------------------------------------------------------------
 
 local function begin(self, kind, fields, text, code)
   local list = {}
@@ -57,15 +58,12 @@ local function begin(self, kind, fields, text, code)
     list[#list + 1] = name
     list[#list + 1] = value
   end
-  local call, message, name, detail =
-    self.core:call(kind, list, text or "", code or "")
-  if not call then
-    return nil, message, name, detail
-  end
-  return waiting.done(self, call)
+  return chained(function(call)
+    return waiting.done(self, call)
+  end, self.core:call(kind, list, text or "", code or ""))
 end
 
--- What came of it, and its body.
+-- Makes a request. Returns its result and its body.
 local function asked(self, kind, fields, text, code)
   local call, message, name, detail = begin(self, kind, fields, text, code)
   if not call then
@@ -86,7 +84,7 @@ local function asked(self, kind, fields, text, code)
   return answer, call:body()
 end
 
--- What a server has answered may be no JSON.
+-- Decodes JSON. An answer of a server may be something else.
 local function read(body)
   local good, value = pcall(decode, body)
   if good then
@@ -97,25 +95,19 @@ local function read(body)
          { code = "PAI_EIO", message = message, retriable = false }
 end
 
--- The JSON of the body.
+-- Makes a request. Returns the decoded JSON of the body.
 local function told(self, kind, fields)
-  local answer, body, code, detail = asked(self, kind, fields)
-  if not answer then
-    return nil, body, code, detail
-  end
-  return read(body ~= "" and body or "true")
+  return chained(function(_, body)
+    return read(body ~= "" and body or "true")
+  end, asked(self, kind, fields))
 end
 
--- Whether it was done.
+-- Makes a request. Returns whether it succeeded.
 local function done(self, kind, fields)
-  local answer, message, code, detail = asked(self, kind, fields)
-  if not answer then
-    return nil, message, code, detail
-  end
-  return true
+  return chained(function() return true end, asked(self, kind, fields))
 end
 
--- --- who asks ----------------------------------------------------------------------
+-- --- identity ---------------------------------------------------------------
 
 function client:login(user, password)
   return told(self, "login", { user = user, password = password })
@@ -123,31 +115,95 @@ end
 
 function client:logout() return done(self, "logout") end
 function client:info() return told(self, "info") end
-function client:users() return told(self, "users") end
 
--- The token that is used now, to be kept where secrets are; or nil.
-function client:token()
-  local who, message, code, detail = self.core:who()
-  if not who then
-    return nil, message, code, detail
+-- --- calls of the REST API -----------------------------------------------------------
+
+-- Calls a REST operation. Returns the body and the answer.
+local function called(self, name, arguments)
+  local text = arguments and next(arguments) and encode(arguments) or ""
+  return chained(function(answer, body)
+    return body, answer
+  end, asked(self, "call", { name = name }, text))
+end
+
+-- Calls a REST operation of openpai.calls(), as "users.show", with a table of
+-- arguments. Returns the value of a JSON answer, else its bytes, and the
+-- content type.
+function client:call(name, arguments)
+  local body, answer, code, detail = called(self, name, arguments)
+  if not body then
+    return nil, answer, code, detail
+  elseif (answer.type or ""):find("^application/json") and body ~= "" then
+    return read(body)
   end
-  return who.token
+  return body, answer.type
+end
+
+-- Defines the method of a REST operation, as "json users.show username!": how its
+-- answer is returned (json: decoded, whatever content type the server names;
+-- text; done: true), its name, and its arguments. Those with "!" are positional
+-- texts, those with "*" other positional values; the rest is in a table.
+-- "name=API" has another name in the API; "API:VALUE" is always the same.
+function shared.define(method, text)
+  if client[method] then
+    return -- by hand
+  end
+  local how, operation, words = text:match("^(%S+) (%S+)(.*)$")
+  local needed, others, always = {}, {}, {}
+  for word in words:gmatch("%S+") do
+    local name, api, mark = word:match("^([%w_-]+)=?([%w_-]*)([!*]?)$")
+    if name and mark ~= "" then
+      needed[#needed + 1] = { name, api ~= "" and api or name, mark == "!" }
+    elseif name then
+      others[name] = api ~= "" and api or name
+    else
+      name, api = word:match("^(.-):(.*)$")
+      always[name] = api
+    end
+  end
+  client[method] = function(self, ...)
+    local arguments = {}
+    for name, value in pairs(always) do
+      arguments[name] = value
+    end
+    for i, one in ipairs(needed) do
+      local value = (select(i, ...))
+      if value == nil then
+        error(one[1] .. " is missing", 2)
+      elseif one[3] and type(value) ~= "string" then
+        error(one[1] .. " is a text, not a " .. type(value), 2)
+      end
+      arguments[one[2]] = value
+    end
+    local options = (select(#needed + 1, ...))
+    for name, value in pairs(checked(options, others)) do
+      arguments[others[name]] = value
+    end
+    return chained(function(body)
+      if how == "json" then
+        return read(body ~= "" and body or "null")
+      end
+      return how == "done" or body
+    end, called(self, operation, arguments))
+  end
+end
+
+-- Returns the token in use, or nil. It is a secret.
+function client:token()
+  return chained(function(who) return who.token end, self.core:who())
 end
 
 function client:user()
-  local who, message, code, detail = self.core:who()
-  if not who then
-    return nil, message, code, detail
-  end
-  return who.user
+  return chained(function(who) return who.user end, self.core:who())
 end
 
 local request_options = {
   method = "text", path = "text", type = "text", accept = "text",
 }
 
--- Anything: { method =, path =, json = any value, or data = bytes and type = }.
--- The answer has http_status, type, body, tries and, if the body is JSON, json.
+-- Makes any request: { method =, path =, json = any value, or data = bytes and
+-- type = }. The answer has http_status, type, body, tries and, for a JSON
+-- body, json.
 function client:request(options)
   options = checked(options, request_options, { json = true, data = true })
   local fields, body = {}, options.data
@@ -178,7 +234,7 @@ for name in pairs(shared.over_the_file) do
   more_options[name] = true
 end
 
--- Adds the tags, a list, of a job that was submitted.
+-- Adds tags, a list, to a submitted job.
 local function tagged(self, name, tags)
   for _, tag in ipairs(tags) do
     local good, message, code, detail = self:tag(name, tag)
@@ -189,9 +245,9 @@ local function tagged(self, name, tags)
   return name
 end
 
--- Submits a job, or the text of a file: "user~name".  code = bytes of a tar
--- archive of the folder that its commands begin in; time, after, priority,
--- virtual_cluster and tags as of a platform's.
+-- Submits a job, or the text of a job file. Returns "user~name". code = bytes
+-- of a tar archive of the folder that its commands begin in; time, after,
+-- priority, virtual_cluster and tags are as for a platform.
 function client:submit(job, options)
   options = checked(options, submit_options, more_options)
   local tags, message, code, detail = shared.tags_of(options.tags)
@@ -228,7 +284,7 @@ function client:submit(job, options)
     return tagged(self, made, tags)
   end
   local user = self:user()
-  if not user then -- a socket tells the platform, but not the client
+  if not user then -- over a socket only the platform knows
     local status
     status, message, code, detail = self:job(made)
     if not status then
@@ -240,50 +296,33 @@ function client:submit(job, options)
 end
 
 local query_options = {
-  states = "text", users = "text", virtual_clusters = "text", tags = "text",
-  not_tags = "text", priorities = "text", keyword = "text", order = "text",
-  offset = "number", limit = "number",
+  states = "state", users = "username", virtual_clusters = "vc",
+  tags = "tagsContain", not_tags = "tagsNotContain", keyword = "keyword",
+  priorities = "jobPriority", order = "order", offset = "offset",
+  limit = "limit",
 }
 
--- A page of jobs, as items of OpenPAI's API, newest first.
+-- Returns a page of jobs, as objects of OpenPAI's API, newest first.
 function client:jobs(query)
-  return told(self, "jobs", checked(query, query_options))
+  local arguments = {}
+  for name, value in pairs(checked(query, {}, query_options)) do
+    arguments[query_options[name]] = value
+  end
+  return chained(read, called(self, "jobs.list", arguments))
 end
 
-function client:job(name) return told(self, "job", { job = name }) end
-function client:config(name) return told(self, "config", { job = name }) end
-function client:stop(name) return done(self, "stop", { job = name }) end
-
--- Removes a job that is over; with `keep_files` its own folder is kept.  True,
--- and the folder that was kept, or nil.
+-- Removes a job that is over; with `keep_files` its own folder is kept.
+-- Returns true, and the folder that was kept, or nil.
 function client:forget(name, keep_files)
-  local path = name:gsub("[^%w~._-]", function(c)
-    return ("%%%02X"):format(c:byte())
-  end)
-  local answer, body, code, detail = asked(self, "ask", {
-    method = "DELETE",
-    path = "/api/v2/jobs/" .. path .. (keep_files and "?keepFiles=true" or "")
-  })
-  if not answer then
-    return nil, body, code, detail
-  end
-  local said, message
-  said, message, code, detail = read(body)
+  local said, message, code, detail = self:call("jobs.remove", {
+    job = name, keepFiles = keep_files and true or nil })
   if not said then
     return nil, message, code, detail
   end
   return true, type(said.kept) == "string" and said.kept or nil
 end
 
-function client:tag(name, tag)
-  return done(self, "tag", { job = name, tag = tag })
-end
-
-function client:untag(name, tag)
-  return done(self, "untag", { job = name, tag = tag })
-end
-
--- Waits until a job is over: its state and its code.
+-- Waits until a job is over. Returns its state and its completion code.
 function client:wait(name)
   local answer, message, code, detail = asked(self, "wait", { job = name })
   if not answer then
@@ -292,7 +331,7 @@ function client:wait(name)
   return answer.state:lower(), answer.code
 end
 
--- Those of `does` on this client, of a job.
+-- Makes a method that runs `does` on this client, for a job.
 local function commands(does)
   return function(self, job, command, options)
     return does(self, function(...)
@@ -303,14 +342,14 @@ local function commands(does)
   end
 end
 
--- Commands in a task that runs: as handle:exec() and handle:session().
+-- Run commands in a running task: as handle:exec() and handle:session().
 client.exec = commands(shared.execute)
 client.session = commands(shared.converse)
 
--- --- what comes piece by piece ---------------------------------------------------------
+-- --- streams ----------------------------------------------------------------
 
--- Some bytes as they come; "" at the end.  What nobody takes waits at the
--- server, but for some 256 KiB.
+-- Returns some bytes as they come; "" at the end. At most some 256 KiB that
+-- are not taken are kept here; the rest waits at the server.
 local function take(self)
   local call = self.call
   if not call then
@@ -335,7 +374,7 @@ local function take(self)
   return ""
 end
 
--- Ends it early.
+-- Closes the stream early.
 local function close(self)
   local call = self.call
   self.call, self.rest, self.at = nil, "", 1
@@ -354,16 +393,21 @@ log.line, log.lines, log.read = shared.log.line, shared.log.lines,
 
 local log_options = {
   role = "text", index = "number", name = "text", offset = "number",
-  follow = "flag",
+  follow = "flag", tail = "number", since = "number",
 }
 
--- A log of a task's latest start, { role =, index = }; without a role, of any of
--- them.
+-- Returns a log of the latest start of a task, { role =, index = }; without a
+-- role, of any task. tail =: number of last lines; since =: only what was
+-- written at that time or later, in microseconds since 1970; below 0: relative
+-- to now.
 function client:logs(job, options)
   options = checked(options, log_options)
   local fields = { job = job }
   for name in pairs(log_options) do
     fields[name] = options[name]
+  end
+  if type(fields.since) == "number" and fields.since < 0 then
+    fields.since, fields.ago = nil, -fields.since
   end
   if not fields.role then
     local status, message, code, detail = self:job(job)
@@ -372,28 +416,25 @@ function client:logs(job, options)
     end
     fields.role = next(status.taskRoles)
   end
-  local call, message, code, detail = begin(self, "logs", fields)
-  if not call then
-    return nil, message, code, detail
-  end
-  return setmetatable({ client = self, call = call, rest = "", at = 1 },
-                      log_class)
+  return chained(function(call)
+    return setmetatable({ client = self, call = call, rest = "", at = 1 },
+                        log_class)
+  end, begin(self, "logs", fields))
 end
 
--- States of a job until it is over, or of all that are not: as they are, then
--- what changes.  for change in client:watch(job) do: job, state, code.
+-- Returns the states of a job until it is over, or of all jobs that are not
+-- over: first the current ones, then each change. for change in
+-- client:watch(job) do: job, state, code.
 function client:watch(job)
-  local call, message, code, detail = begin(self, "watch", { job = job })
-  if not call then
-    return nil, message, code, detail
-  end
-  return setmetatable({ client = self, call = call, rest = "", at = 1 },
-                      watch_class)
+  return chained(function(call)
+    return setmetatable({ client = self, call = call, rest = "", at = 1 },
+                        watch_class)
+  end, begin(self, "watch", { job = job }))
 end
 
 watch.take, watch.close, watch.line = take, close, shared.log.line
 
--- The next one, or nil.
+-- Returns the next change, or nil.
 function watch:next()
   local line, message, code, detail = self:line()
   if not line then
@@ -406,7 +447,7 @@ end
 
 watch_class.__call = watch.next
 
-shared.client, shared.asks = client, { told = told, done = done } -- files.lua
+shared.client, shared.asks = client, { told = told } -- files.lua
 
 -- --- the module --------------------------------------------------------------------------
 
@@ -434,12 +475,9 @@ rawset(openpai, "client", function(options)
   if given.root then
     given.socket, given.root = given.root .. "/socket", nil
   end
-  local raw, message, code, detail =
-    core.open(words(given, client_options))
-  if not raw then
-    return nil, message, code, detail
-  end
-  return setmetatable({ core = raw, waiting = {},
-                        spawned = setmetatable({}, { __mode = "k" }) },
-                      client_class)
+  return chained(function(raw)
+    return setmetatable({ core = raw, waiting = {},
+                          spawned = setmetatable({}, { __mode = "k" }) },
+                        client_class)
+  end, core.open(words(given, client_options)))
 end)

@@ -1,14 +1,14 @@
--- forecast.lua - forecasts and replays as Lua wants them, over SWIG's; in the
--- module
+-- forecast.lua - forecasts and replays; a part of the module
 --
--- It is called as scheduler.lua is.  Times are whole microseconds; one that is
--- not within the horizon is nil.
+-- Called as scheduler.lua is. Times are integers of microseconds; a time
+-- beyond the horizon is nil.
 local openpai, encode = ...
 local core = { history = openpai.History, forecast = openpai.Forecast,
                what_if = openpai.WhatIf, shapes = openpai.Shapes,
                replay = openpai.Replay,
                changed_cluster = openpai.changed_cluster }
 local shared = openpai._shared -- of scheduler.lua and trace.lua
+local chained = shared.chained
 local words, checked = shared.words, shared.checked
 
 -- --- histories ---------------------------------------------------------------
@@ -28,18 +28,19 @@ local function wrapped_history(raw, ...)
   return setmetatable({ core = raw }, history_class)
 end
 
--- A job has ended: { user =, vc =, name =, gpus =, estimate =, limit =,
--- duration = }
+-- Adds a job that has ended: { user =, vc =, name =, gpus =, estimate =,
+-- limit =, duration = }.
 function history:add(job)
   return self.core:add(words(checked(job, past), past))
 end
 
--- How long one takes that has run for `ran`: alike, samples, p10, p50, p90.
+-- Returns how long a job takes that has run for `ran`: alike, samples, p10,
+-- p50, p90.
 function history:guess(job, ran)
   return self.core:guess(words(checked(job, past), past), ran or 0)
 end
 
--- Of a line of a scheduler's log, before it is sent.
+-- Learns from a line of a scheduler's log, which must not be sent yet.
 function history:learn(scheduler, line)
   return self.core:learn(scheduler.core, line)
 end
@@ -55,8 +56,8 @@ local looking = {
   only = "number",
 }
 
--- What the facade takes of { history =, runs =, seed =, horizon =,
--- arrivals = }; arrivals: nil, if enough have come.
+-- Reads { history =, runs =, seed =, horizon =, arrivals = } as arguments of
+-- the facade. arrivals = nil: only if enough jobs have come.
 local function asked(options)
   options = checked(options, looking,
                     { history = true, vcs = true, cluster = true })
@@ -78,7 +79,7 @@ end
 local forecast = { to_json = json_of }
 local forecast_class = { __index = forecast, __tostring = text_of }
 
--- A list of what waits; `owner` lives as long, too.
+-- Makes a list of forecasts of waiting requests. It keeps `owner` alive.
 local function new_forecast(raw, owner, ...)
   if not raw then
     return nil, ...
@@ -88,14 +89,14 @@ local function new_forecast(raw, owner, ...)
   return setmetatable(list, forecast_class)
 end
 
--- Its times; `unlike` is true where the present is unlike the past, so that
--- they are less certain, and `unknown` where no job has ended yet by which those
--- before it could be told.
+-- Returns the forecast of a request. `unlike`: the present differs from the
+-- past, so the times are less certain. `unknown`: neither ended jobs nor
+-- limits tell how long the jobs before the request run.
 function forecast:when(id)
   return self.core:when(id)
 end
 
--- It has started: the history learns how good that was.
+-- Tells the history when a request started, to learn from the error.
 function forecast:met(id, started, learning)
   return self.core:met(id, started, learning.core)
 end
@@ -118,11 +119,7 @@ function looks:when(id, options)
     given[k] = v
   end
   given.only = id
-  local all, message, code, detail = self:forecast(given)
-  if not all then
-    return nil, message, code, detail
-  end
-  return all:when(id)
+  return chained(function(all) return all:when(id) end, self:forecast(given))
 end
 
 -- --- what if -----------------------------------------------------------------
@@ -130,7 +127,7 @@ end
 local what_if = { to_json = json_of }
 local what_if_class = { __tostring = text_of }
 
--- Its numbers are fields.
+-- Numbers of the summary are fields.
 function what_if_class.__index(self, name)
   return what_if[name] or self.numbers[name]
 end
@@ -174,9 +171,9 @@ function looks:what_if(events, options)
                                        table.concat(lines, "\n"), list))
 end
 
--- As it is, or `of`, but for more nodes, as "2x dgx", or another share of a
--- virtual cluster, as "dgx:12": { nodes =, vc =, share =, shares = { a = "8" },
--- of = }.  Only the cluster after all changes has to be valid.
+-- Returns a copy of the cluster, or of `of`, with more nodes, as "2x dgx", or
+-- other shares of virtual clusters, as "dgx:12": { nodes =, vc =, share =,
+-- shares = { a = "8" }, of = }. Only the final cluster has to be valid.
 function looks:changed_cluster(change)
   local list = {}
   for vc, share in pairs(change.shares or {}) do
@@ -204,7 +201,8 @@ local function new_shapes(raw, ...)
   return setmetatable(list, shapes_class)
 end
 
--- A list, first as it is, then the best; options may have vcs = { NAME, ... }.
+-- Returns a list of shapes: the current one, then the best ones. Options may
+-- have vcs = { NAME, ... }.
 function looks:shapes(id, options)
   local known, list, given = asked(options)
   return new_shapes(core.shapes.make(self.core, known, id, given.vcs or {},
@@ -254,16 +252,13 @@ local function parse_replay(text, options)
                                       shared.adapted(given.policy)))
 end
 
--- The times of its first and of its last line.
+-- Returns the times of the first and the last line.
 function replay:range()
-  local both, message, code, detail = self.core:range()
-  if not both then
-    return nil, message, code, detail
-  end
-  return both[1], both[2]
+  return chained(function(both) return both[1], both[2] end, self.core:range())
 end
 
--- Microseconds; of a text "2026-05-01 14:05", "@12.5", "+2h", "-30m", "end".
+-- Converts a text to microseconds: "2026-05-01 14:05", "@12.5", "+2h", "-30m",
+-- "end".
 function replay:time(time)
   if type(time) == "string" then
     return self.core:time(time)
@@ -275,7 +270,7 @@ function replay:show_time(time)
   return self.core:show_time(time)
 end
 
--- Goes there, and gives the scheduler as it was, to look at.
+-- Moves to a time. Returns a read-only view of the scheduler at that time.
 function replay:at(time)
   local there, message, code, detail = self:time(time)
   local ok = there
@@ -292,13 +287,11 @@ function replay:scheduler()
   return shared.view(self.core:view(), self)
 end
 
--- Takes the next line, unless it is later; false: there is none.
+-- Replays the next line, unless it is later; false if there is none.
 function replay:step(till)
-  local there, message, code, detail = self:time(till or shared.never)
-  if not there then
-    return nil, message, code, detail
-  end
-  return self.core:step(there)
+  return chained(function(there)
+    return self.core:step(there)
+  end, self:time(till or shared.never))
 end
 
 function replay:decisions()
@@ -318,16 +311,14 @@ local function story(self, id, options, form)
                                            { options = true })), form)
 end
 
--- How a request waited; options may have policy =, options =, grain =.
+-- Returns the timeline of a request; options: policy =, options =, grain =.
 function replay:story(id, options)
-  local text, message, code, detail = story(self, id, options, "text")
-  if not text then
-    return nil, message, code, detail
-  end
-  return (text:gsub("\n$", ""))
+  return chained(function(text)
+    return (text:gsub("\n$", ""))
+  end, story(self, id, options, "text"))
 end
 
--- The same as JSON.
+-- As story(), in JSON.
 function replay:story_json(id, options)
   return story(self, id, options, "json")
 end

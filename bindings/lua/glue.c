@@ -6,14 +6,15 @@
 
 /* --- failures ----------------------------------------------------------- */
 
-static char raised; /* its address is the registry's key of an error */
+static char raised; /* its address is the registry key of a kept error */
 
 static void push_error(lua_State *L, const failure *f)
 {
-  /* By PAI_NO_ANSWER_*; NULL is no field. */
+  /* By PAI_NO_ANSWER_*; NULL sets no field. */
   static const char *const no_answer[] = { NULL, "not_reached", "lost",
                                            "late" };
-  failure cause;
+  failure cause, none = { 0 };
+  listing report;
 
   luaL_checkstack(L, 6, "too many causes");
   lua_createtable(L, 0, 12);
@@ -21,7 +22,9 @@ static void push_error(lua_State *L, const failure *f)
   pai_lua_set_string(L, "message", facade_message(f));
   pai_lua_set_string(L, "help", facade_help(f));
   pai_lua_set_string(L, "pointer", pai_error_pointer(f->err));
-  pai_lua_set_string(L, "file", f->file);
+  pai_lua_set_string(L, "file", facade_file(f));
+  if (facade_errno(f) != 0)
+    pai_lua_set_integer(L, "errno", facade_errno(f));
   if (pai_error_line(f->err) > 0) {
     pai_lua_set_integer(L, "line", pai_error_line(f->err));
     pai_lua_set_integer(L, "column", pai_error_column(f->err));
@@ -34,7 +37,9 @@ static void push_error(lua_State *L, const failure *f)
   if (facade_http_status(f) != 0)
     pai_lua_set_integer(L, "http_status", facade_http_status(f));
   if (f->report != NULL) {
-    pai_lua_push_report(L, f->report);
+    report = facade_report(f->report, &none);
+    pai_lua_push_report(L, report.json.bytes);
+    free(report.json.bytes);
     lua_setfield(L, -2, "report");
   }
   if (facade_cause(&cause, f)) {
@@ -51,7 +56,7 @@ int pai_lua_fail(lua_State *L, failure *f)
     facade_failure_dispose(f);
     lua_pushlightuserdata(L, &raised);
     lua_rawget(L, LUA_REGISTRYINDEX);
-    if (!lua_toboolean(L, -1)) { /* script_signals() has seen Ctrl-C */
+    if (!lua_toboolean(L, -1)) { /* script_signals() noticed Ctrl-C */
       (void)lua_sethook(L, NULL, 0, 0);
       return luaL_error(L, "interrupted!");
     }
@@ -60,7 +65,7 @@ int pai_lua_fail(lua_State *L, failure *f)
     lua_rawset(L, LUA_REGISTRYINDEX);
     return lua_error(L);
   }
-  /* Lua may run out of memory in here and leak the error: that is all. */
+  /* If Lua runs out of memory here, the error leaks, and nothing else. */
   text = facade_describe(f);
   lua_pushnil(L);
   lua_pushstring(L, text != NULL ? text : facade_message(f));
@@ -75,14 +80,15 @@ int pai_lua_fail(lua_State *L, failure *f)
 
 typedef struct lua_listener {
   listener base;
-  lua_State *home; /* the thread that made it, kept alive by... */
-  int thread;      /* ...this reference */
+  lua_State *home; /* Lua thread that made it */
+  int thread;      /* reference that keeps `home` alive */
   int deliver;     /* reference to deliver(), which holds the function */
   int error;       /* reference to the first error, or to false */
   bool failed;
 } lua_listener;
 
-/* The thread that waits.  Of one C thread: many Lua states may wait at once. */
+/* The Lua thread that waits, for each C thread, since each may run a Lua
+ * state. */
 static _Thread_local lua_State *waiting;
 
 lua_State *pai_lua_enter(lua_State *L)
@@ -114,11 +120,11 @@ static bool has_error(lua_State *L)
   return has;
 }
 
-static void set_error(lua_State *L) /* to what is on top */
+static void set_error(lua_State *L) /* to the value on top */
 {
   lua_pushlightuserdata(L, &raised);
   lua_insert(L, -2);
-  lua_rawset(L, LUA_REGISTRYINDEX); /* the key is there: no memory */
+  lua_rawset(L, LUA_REGISTRYINDEX); /* the key exists: no allocation */
 }
 
 void pai_lua_keep_error(lua_State *L)
@@ -166,8 +172,8 @@ static void push_event(lua_State *L, const pai_event *event)
   lua_setfield(L, -2, "text");
 }
 
-/* Called by Lua, so that any error, out of memory too, is caught by pcall.
- * No event: a mere chance for hooks, by which lua(1) tells of Ctrl-C. */
+/* Called through pcall, which catches any error, even out of memory. Without
+ * an event it only lets hooks run, by which lua(1) reports Ctrl-C. */
 static int deliver(lua_State *L)
 {
   const pai_event *event = lua_touserdata(L, 1);
@@ -180,7 +186,8 @@ static int deliver(lua_State *L)
   return 0;
 }
 
-/* Allocates nothing outside pcall: no error may jump through the library. */
+/* Calls deliver(). Allocates nothing outside pcall, because an error must not
+ * jump through the library. */
 static int call(lua_listener *l, const pai_event *event)
 {
   lua_State *L = waiting;
@@ -189,7 +196,7 @@ static int call(lua_listener *l, const pai_event *event)
   lua_pushlightuserdata(L, (void *)event);
   if (lua_pcall(L, 1, 0, 0) == 0)
     return PAI_OK;
-  if (l->failed) /* keep the first; this one is of a hook */
+  if (l->failed) /* a hook's error; the first one is kept */
     lua_pop(L, 1);
   else
     lua_rawseti(L, LUA_REGISTRYINDEX, l->error);
@@ -213,11 +220,11 @@ static void rethrow(listener *base)
 
   lua_pushlightuserdata(waiting, &raised);
   lua_rawgeti(waiting, LUA_REGISTRYINDEX, l->error);
-  lua_rawset(waiting, LUA_REGISTRYINDEX); /* the key is there: no memory */
+  lua_rawset(waiting, LUA_REGISTRYINDEX); /* the key exists: no allocation */
   l->failed = false;
 }
 
-/* SWIG's destructors are not told on which thread: hence `home`. */
+/* SWIG's destructors do not get a Lua thread, so `home` is used. */
 static void free_listener(listener *base)
 {
   lua_listener *l = (lua_listener *)base;
@@ -229,7 +236,7 @@ static void free_listener(listener *base)
   free(l);
 }
 
-/* Of the function on top, which it pops, or of nil. */
+/* Makes a listener of the function or nil on top, which it pops. */
 static listener *new_listener(lua_State *L)
 {
   bool listens = !lua_isnil(L, -1);
@@ -279,8 +286,8 @@ pai_job_id pai_lua_check_id(lua_State *L, int arg)
   return (pai_job_id)luaL_checkinteger(L, arg);
 }
 
-/* Is there a table of options, of these names, which NULL ends?  Refuses what
- * is misspelt; `names` says them. */
+/* Returns whether the argument is a table of options. Raises an error for a
+ * name that is not in `known`, which NULL ends; `names` is for its message. */
 static bool has_options(lua_State *L, int arg, const char *const *known,
                         const char *names)
 {
@@ -299,22 +306,39 @@ static bool has_options(lua_State *L, int arg, const char *const *known,
   return true;
 }
 
-void pai_lua_check_version(lua_State *L, int arg, const char *flag, bool *set,
-                           int *version)
+/* Returns a boolean option, or `without` if it is not set. */
+static bool option_flag(lua_State *L, int arg, const char *name, bool without)
 {
-  const char *const known[] = { flag, "version", NULL };
+  bool set;
 
-  if (!has_options(L, arg, known, lua_pushfstring(L, "%s and version", flag)))
-    return;
-  lua_getfield(L, arg, flag);
+  lua_getfield(L, arg, name);
   if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
-    luaL_argerror(L, arg, lua_pushfstring(L, "%s is not a boolean", flag));
-  *set = lua_toboolean(L, -1);
+    luaL_argerror(L, arg, lua_pushfstring(L, "%s is not a boolean", name));
+  set = lua_isnil(L, -1) ? without : lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return set;
+}
+
+bool pai_lua_check_secrets(lua_State *L, int arg)
+{
+  static const char *const known[] = { "secrets", NULL };
+
+  return has_options(L, arg, known, "secrets") &&
+         option_flag(L, arg, "secrets", false);
+}
+
+void pai_lua_check_version(lua_State *L, int arg, int *version, bool *hived)
+{
+  static const char *const known[] = { "version", "hived", NULL };
+
+  if (!has_options(L, arg, known, "version and hived"))
+    return;
+  *hived = option_flag(L, arg, "hived", false);
   lua_getfield(L, arg, "version");
   if (!lua_isnil(L, -1) && lua_type(L, -1) != LUA_TNUMBER)
     luaL_argerror(L, arg, "version is not a number");
   *version = (int)lua_tointeger(L, -1);
-  lua_pop(L, 2);
+  lua_pop(L, 1);
 }
 
 draft_value pai_lua_check_value(lua_State *L, int arg)
@@ -322,12 +346,12 @@ draft_value pai_lua_check_value(lua_State *L, int arg)
   draft_value value = { .is_text = lua_type(L, arg) == LUA_TSTRING };
 
   if (!value.is_text)
-    pai_lua_encode(L, arg); /* stays on the stack, so it lives */
+    pai_lua_encode(L, arg); /* stays on the stack, which keeps it alive */
   value.text = lua_tolstring(L, value.is_text ? arg : -1, &value.len);
   return value;
 }
 
-/* A text of the table of options, which stays on the stack so that it lives. */
+/* Returns a text option. It stays on the stack, which keeps it alive. */
 static char *option_text(lua_State *L, int arg, const char *name)
 {
   lua_getfield(L, arg, name);
@@ -376,10 +400,7 @@ listener *pai_lua_check_platform(lua_State *L, int arg, char **root,
   *root = option_text(L, arg, "root");
   *runtime = option_text(L, arg, "runtime");
   *policy = option_text(L, arg, "policy");
-  lua_getfield(L, arg, "durable");
-  if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
-    luaL_argerror(L, arg, "durable is not a boolean");
-  *durable = lua_isnil(L, -1) || lua_toboolean(L, -1);
+  *durable = option_flag(L, arg, "durable", true);
   return option_listener(L, arg);
 }
 

@@ -1,7 +1,7 @@
--- hived.lua - HiveD's extender as Lua wants it, over SWIG's; in the module
+-- hived.lua - HiveD's extender; a part of the module
 --
--- It is called as scheduler.lua is.  Arguments of Kubernetes' are tables or
--- JSON; a table with a [1] is a list, so an empty list is given as JSON.
+-- Called as scheduler.lua is. Arguments of Kubernetes are tables or JSON. A
+-- table with a [1] is a list, so an empty list has to be given as JSON.
 local openpai, encode, decode = ...
 local core = openpai.HiveD
 local hived = {}
@@ -23,13 +23,14 @@ local function wrapped(raw, ...)
   return setmetatable({ core = raw }, class)
 end
 
--- An event of Kubernetes' API server: of a node, a pod, or a list of them.
+-- Sends an event of the Kubernetes API server: a node, a pod, or a list of
+-- them.
 function hived:tell(event, now)
   return self.core:tell(json(event, "an event"), now or 0)
 end
 
--- A request of HTTP: status, body, content_type, location, hold_ms, and a
--- binding (uid, path, body, first) if it has to be sent to the API server.
+-- Answers an HTTP request: status, body, content_type, location, hold_ms, and
+-- a binding (uid, path, body, first) if it has to be sent to the API server.
 function hived:request(method, target, body, now)
   return self.core:request(method, target, body or "", now or 0)
 end
@@ -41,7 +42,7 @@ for _, verb in ipairs { "filter", "preempt", "bind" } do
   end
 end
 
--- What it knows: "clusterstatus", "affinitygroups/", "affinitygroups/NAME".
+-- Inspects HiveD: "clusterstatus", "affinitygroups/", "affinitygroups/NAME".
 function hived:inspect(what)
   local answer, message, code, detail =
     self:request("GET", "/v1/inspect/" .. (what or "clusterstatus"))
@@ -57,7 +58,7 @@ function hived:inspect(what)
          { code = "PAI_ENOTFOUND", message = message }
 end
 
--- What to answer to bind when the API server has refused the binding.
+-- Returns the answer to a bind request whose binding the API server refused.
 function hived:unbound(uid, why)
   return self.core:unbound(uid, why)
 end

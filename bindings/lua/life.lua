@@ -1,6 +1,6 @@
--- life.lua - the life of a job as Lua wants it, over SWIG's; in the module
+-- life.lua - the fold of a job; a part of the module
 --
--- It is called as scheduler.lua is.
+-- Called as scheduler.lua is.
 local openpai, encode, decode = ...
 local core = openpai.Life
 local life = {}
@@ -23,7 +23,7 @@ local function number(value, missing, what)
   return value
 end
 
--- Tells what has happened: { kind =, task =, count =, code =, time = }.
+-- Sends an event: { kind =, task =, count =, code =, time = }.
 function life:send(event)
   if type(event) ~= "table" or type(event.kind) ~= "string" then
     error("an event is a table with a kind", 2)
@@ -35,7 +35,8 @@ function life:send(event)
                         number(event.time, 0, "time"))
 end
 
--- The next thing to do: kind, whole, task, count, until; false: nothing.
+-- Returns the next action: kind, whole, task, count, until; false if there is
+-- none.
 function life:next(most)
   local list, message, code, detail = self.core:next(number(most, 1, "most"))
   if not list then
@@ -44,17 +45,17 @@ function life:next(most)
   return list[1] or false
 end
 
--- From now on a role has so many tasks.
+-- Sets the number of tasks of a role.
 function life:rescale(role, tasks, time)
   return self.core:rescale(role, tasks, number(time, 0, "time"))
 end
 
--- How it is, with its roles and tasks.
+-- Returns the status of the job, with its roles and tasks.
 function life:status()
   return self.core:look()
 end
 
--- All of its state, as a string of bytes.
+-- Returns the whole state as a string of bytes.
 function life:save()
   local hex, message, code, detail = self.core:save()
   if not hex then

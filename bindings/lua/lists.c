@@ -1,4 +1,4 @@
-/* lists.c - tables that the facade takes as words, marks or machines */
+/* lists.c - Lua tables as the facade's words, marks and machines */
 #include "glue.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static const char number_wanted[] =
 
 /* --- words ---------------------------------------------------------------- */
 
-/* They are gathered in a table: lua_next() wants the stack as it was. */
+/* Words collected in a table, because lua_next() needs an unchanged stack. */
 typedef struct gathered {
   lua_State *L;
   int table, count;
@@ -35,7 +35,7 @@ static gathered gather(lua_State *L)
   return (gathered){ L, lua_gettop(L), 0 };
 }
 
-/* The value at `at` as a word; a number has no fraction. */
+/* Adds the value at `at` as a word. A number has to be an integer. */
 static void add_value(gathered *g, int arg, int at)
 {
   uint32_t number;
@@ -62,7 +62,7 @@ static void add_text(gathered *g, const char *text)
   lua_rawseti(g->L, g->table, ++g->count);
 }
 
-/* Leaves one string in the place of the table. */
+/* Replaces the table by the words as one string. */
 static words joined(gathered *g)
 {
   luaL_Buffer text;
@@ -72,7 +72,7 @@ static words joined(gathered *g)
   for (int i = 1; i <= g->count; i++) {
     lua_rawgeti(g->L, g->table, i);
     luaL_addvalue(&text);
-    luaL_addlstring(&text, "", 1); /* its zero */
+    luaL_addlstring(&text, "", 1); /* its terminating zero */
   }
   luaL_pushresult(&text);
   lua_replace(g->L, g->table);
@@ -81,7 +81,7 @@ static words joined(gathered *g)
   return w;
 }
 
-/* Pushes the words of the list at `at`, of an argument; nil: none. */
+/* Pushes the words of the list at `at`. nil is an empty list. */
 static words push_words(lua_State *L, int arg, int at)
 {
   gathered g = gather(L);
@@ -103,13 +103,13 @@ words pai_lua_check_words(lua_State *L, int arg)
 {
   words w = push_words(L, arg, arg);
 
-  lua_replace(L, arg); /* where the string lives on */
+  lua_replace(L, arg); /* keeps the string alive */
   return w;
 }
 
 /* --- marks ---------------------------------------------------------------- */
 
-/* The mark on top of the GPU whose number is below it. */
+/* Adds the mark on top, of the GPU whose number is below it. */
 static void add_mark(gathered *g, int arg, const char *node)
 {
   lua_State *L = g->L;
@@ -137,8 +137,8 @@ static void add_mark(gathered *g, int arg, const char *node)
   lua_settop(L, mark);
 }
 
-/* { [0] = "alice", [1] = false, [2] = { "sick", "why" } }, and in a cluster
- * such a table for each node's name. */
+/* Reads { [0] = "alice", [1] = false, [2] = { "sick", "why" } }, or, in a
+ * cluster, a table of such tables by node name. */
 words pai_lua_check_marks(lua_State *L, int arg)
 {
   gathered g = gather(L);
@@ -179,7 +179,8 @@ node_ref pai_lua_check_node(lua_State *L, int arg)
   return (node_ref){ pai_lua_check_path(L, arg), 0 };
 }
 
-/* The text of a field of the table on top, or NULL; it lives in there. */
+/* Returns a string field of the table on top, which keeps it alive, or
+ * NULL. */
 static const char *field(lua_State *L, int arg, const char *name)
 {
   const char *s = NULL;

@@ -1,12 +1,13 @@
--- platform.lua - running jobs as Lua wants it, over SWIG's; in the module
+-- platform.lua - a platform, its jobs and logs; a part of the module
 --
--- It is called as scheduler.lua is.
+-- Called as scheduler.lua is.
 --
--- What waits blocks in the main thread.  In a coroutine of platform:spawn(),
--- or in any one once platform:attach() has the host's loop, it yields instead,
--- and goes on when the platform has done something that it waits for.
+-- A call that waits blocks in the main thread. It yields in a coroutine of
+-- platform:spawn(), or in any coroutine after platform:attach() to the host's
+-- loop. The coroutine continues when the platform has done what it waits for.
 local openpai = ...
 local shared = openpai._shared -- of scheduler.lua and trace.lua
+local chained = shared.chained
 local core = openpai.Platform
 local words, checked = shared.words, shared.checked
 local platform, handle, log = {}, {}, {}
@@ -21,12 +22,12 @@ end
 
 -- --- waiting -------------------------------------------------------------------
 
--- Those that wait and may go on.
+-- Resumes the coroutines whose condition is true.
 local function wake(self)
   local waiting = self.waiting
   self.waiting = {}
   for i, one in ipairs(waiting) do
-    -- Else somebody else has resumed it meanwhile.
+    -- `left`: other code resumed it meanwhile.
     if not one.left and one.ready() then
       local good, message = coroutine.resume(one.thread)
       if not good then
@@ -41,14 +42,14 @@ local function wake(self)
   end
 end
 
--- The coroutine that runs, if what waits in it lets others go on.
+-- Returns the running coroutine, if calls in it yield instead of blocking.
 local function yields(self)
   local thread, is_main = coroutine.running()
   return thread and not is_main and
     (self.attached or self.spawned[thread]) and thread
 end
 
--- Until ready() is true; what a step fails with.
+-- Waits until ready() is true. Returns nil and the failure if a step fails.
 local function wait_until(self, ready)
   local thread = yields(self)
   while not ready() do
@@ -67,8 +68,8 @@ local function wait_until(self, ready)
   return true
 end
 
--- Runs a function in a coroutine, in which whatever waits lets others go on.
--- What it raises comes out of run(), or of whoever dispatches.
+-- Runs a function in a coroutine, in which calls that wait yield. Its errors
+-- are raised by run(), or by the caller of dispatch().
 function platform:spawn(work, ...)
   local thread = coroutine.create(work)
   self.spawned[thread] = true
@@ -79,7 +80,7 @@ function platform:spawn(work, ...)
   return thread
 end
 
--- Until all that was spawned is done.
+-- Runs until no coroutine waits any more.
 function platform:run()
   while #self.waiting > 0 do
     local more, message, code, detail = self.core:step(-1)
@@ -91,7 +92,8 @@ function platform:run()
   return true
 end
 
--- Lets a loop of luv's run it: attach(require "luv").
+-- Attaches to a loop of luv, which then runs the platform: attach(require
+-- "luv").
 function platform:attach(uv)
   if self.attached then
     return nil, "the platform is attached already", "PAI_EBUSY"
@@ -104,7 +106,7 @@ function platform:attach(uv)
   local function go()
     local good, message = pcall(self.dispatch, self)
     if self.attached then
-      self.attached.arm() -- whatever was raised
+      self.attached.arm() -- also after an error
     end
     if not good then
       error(message, 0)
@@ -129,7 +131,7 @@ function platform:attach(uv)
   return true
 end
 
--- The clock of the loop may be another after this.
+-- Sets the timer of the attached loop again, after a call that may change it.
 local function done(self, ...)
   if self.attached then
     self.attached.arm()
@@ -156,7 +158,7 @@ function platform:dispatch()
   return done(self, more or #self.waiting > 0)
 end
 
--- Within what on_event does it is refused: then all stays as it is.
+-- Closes or leaves. In on_event the core refuses that, and nothing changes.
 local function close(self, leave)
   local called, good, message, code, detail =
     pcall(self.core.close, self.core, leave)
@@ -165,18 +167,18 @@ local function close(self, leave)
     self.attached = nil
   end
   if not called then
-    error(good, 0) -- of on_event
+    error(good, 0) -- raised by on_event
   end
-  wake(self) -- they hear of it
+  wake(self) -- waiting coroutines see that it is closed
   if not good then
     return nil, message, code, detail
   end
   return true
 end
 
--- Stops all jobs, waits until they are over, frees everything.
+-- Stops all jobs, waits until they are over, and frees the platform.
 function platform:close() return close(self, false) end
--- The same, but tasks go on: for the next platform of the root.
+-- Closes without stopping tasks, for the next platform of the root.
 function platform:leave() return close(self, true) end
 
 local job_options = {
@@ -188,13 +190,14 @@ local limits = {
 local submit_options = {
   name = "text", user = "text", code_dir = "text", work_dir = "text",
 }
--- What submit() takes besides, also a client's.
+-- Options of submit(), also of a client, that change the job file or add tags.
 local over_the_file = { tags = true }
 for name in pairs(job_options) do
   over_the_file[name] = true
 end
 
--- A name, a handle, or a list of these, as names with commas between them.
+-- Returns the names of jobs, separated by commas: of a name, a handle, or a
+-- list.
 local function names(jobs)
   if type(jobs) ~= "table" or getmetatable(jobs) == handle_class then
     jobs = { jobs }
@@ -215,8 +218,9 @@ end
 
 local most_tag = 512 -- bytes
 
--- Tags, a list or a text with commas between them, as a list; looked at before
--- there is a job.  Another type is an error, as of all options.
+-- Converts tags, a list or a text with commas, to a list. They are checked
+-- before the job is submitted. Another type raises an error, as for all
+-- options.
 local function tags_of(given)
   local list = {}
   if type(given) == "string" then
@@ -242,7 +246,8 @@ local function tags_of(given)
   return list
 end
 
--- The job with what is given over what its file says, if anything is.
+-- Returns a copy of the job with the options in its file; the job itself
+-- without.
 local function job_with(job, options)
   local given, message, code, detail = {}, nil, nil, nil
   for name in pairs(job_options) do
@@ -260,9 +265,9 @@ local function job_with(job, options)
   return job:with_options(words(given, job_options))
 end
 
--- Takes a job; in the database when this returns, unless called by on_event.
--- Over what its file says: time, after, virtual_cluster, priority; and tags, a
--- list or a text with commas between them.
+-- Submits a job. It is in the database on return, unless on_event calls this.
+-- time, after, virtual_cluster and priority override the job file; tags is a
+-- list, or a text with commas.
 function platform:submit(job, options)
   options = checked(options, submit_options, over_the_file)
   local tags, message, code, detail = tags_of(options.tags)
@@ -301,7 +306,7 @@ function platform:submit(job, options)
   return done(self, handle)
 end
 
--- The job of a name, "name" or "user~name", or of a number.
+-- Returns the job with a name, "name" or "user~name", or a number.
 function platform:job(name)
   local id, message, code, detail = name, nil, nil, nil
   if type(name) == "string" then
@@ -325,14 +330,14 @@ local query_options = {
   offset = "number", limit = "number",
 }
 
--- Jobs on record, as items of OpenPAI's API, newest first.
+-- Returns recorded jobs, as objects of OpenPAI's API, newest first.
 function platform:jobs(query)
   query = checked(query, query_options)
   return self.core:list(words(query, query_options))
 end
 
 function platform:status() return self.core:status() end
--- A copy of the scheduler as it is now, to ask, to fork and to drive on.
+-- Returns a fork of the current scheduler.
 function platform:scheduler()
   local text, message, code, detail = self.core:snapshot()
   if not text then return nil, message, code, detail end
@@ -346,23 +351,21 @@ function platform:stop(job)
 end
 
 
--- With `keep_files` the job's own folder is kept: true, and where that is, or
--- nil if the job has none.
+-- Removes a job that is over. With `keep_files` the job's own folder is kept.
+-- Returns true, and that folder, or nil if the job has none.
 function platform:forget(job, keep_files)
   if not keep_files then
     return self.core:forget(id_of(job))
   end
-  local told, message, code, detail = self.core:forget_keep(id_of(job))
-  if not told then
-    return nil, message, code, detail
-  end
-  return true, type(told.kept) == "string" and told.kept or nil
+  return chained(function(told)
+    return true, type(told.kept) == "string" and told.kept or nil
+  end, self.core:forget_keep(id_of(job)))
 end
 
 function platform:state(job) return self.core:state(id_of(job)) end
 function platform:dir(job) return self.core:dir(id_of(job)) end
 
--- Waits until a job is over: its state and its code.
+-- Waits until a job is over. Returns its state and its completion code.
 function platform:wait(job)
   local id = id_of(job)
   if not yields(self) then
@@ -388,35 +391,30 @@ local function view(name, ...)
   end
 end
 
-view("show", -1) -- the detail object of OpenPAI's API, of an attempt
+view("show", -1) -- the job detail of OpenPAI's API, of an attempt
 view("config", "yaml")
 
 function handle:events(kind)
-  local told, message, code, detail =
-    self.platform.core:events(self.id, kind)
-  if not told then
-    return nil, message, code, detail
-  end
-  return told.data
+  return chained(function(told)
+    return told.data
+  end, self.platform.core:events(self.id, kind))
 end
 
 function handle:why() return self.platform.core:why(self.id) end
--- How its running tasks are reached by ssh: containers, publicKey.
+-- Returns how to reach its running tasks by ssh: containers, publicKey.
 function handle:ssh() return self.platform.core:ssh(self.id) end
 
--- The private key that opens them, if the job has made one.
+-- Returns the private key for that, if the job has made one.
 function handle:ssh_key()
-  local told, message, code, detail = self.platform.core:ssh_key(self.id)
-  if not told then
-    return nil, message, code, detail
-  end
-  return told.privateKey
+  return chained(function(told)
+    return told.privateKey
+  end, self.platform.core:ssh_key(self.id))
 end
 
 function handle:state() return self.platform:state(self.id) end
 function handle:dir() return self.platform:dir(self.id) end
 function handle:wait() return self.platform:wait(self.id) end
--- More tasks of a role, or fewer, while it runs.
+-- Changes the number of tasks of a role while the job runs.
 function handle:rescale(role, tasks)
   return done(self.platform,
               self.platform.core:rescale(self.id, role, tasks))
@@ -426,7 +424,7 @@ function handle:forget(keep_files)
   return self.platform:forget(self.id, keep_files)
 end
 
--- Asks it to end; with `now` kills it.
+-- Asks the job to stop; with `now` kills it.
 function handle:stop(now)
   local good, message, code, detail = self.platform:stop(self.id)
   if not good then
@@ -456,27 +454,34 @@ end
 local log_options = {
   attempt = "number", role = "text", index = "number", retry = "number",
   name = "text", tail = "number", offset = "number", follow = "flag",
+  since = "number",
 }
 
--- A log, of task { role =, index = }; read() and lines() of it.
+-- Returns a log of task { role =, index = }, with read() and lines(). tail =
+-- and since = are as for client:logs().
 function handle:logs(options)
   options = checked(options, log_options)
-  local reader, message, code, detail =
-    self.platform.core:log(self.id, words(options, log_options))
-  if not reader then
-    return nil, message, code, detail
+  if type(options.since) == "number" and options.since < 0 then
+    local copy = {}
+    for name, value in pairs(options) do
+      copy[name] = value
+    end
+    copy.since = os.time() * 1000000 + options.since
+    options = copy
   end
-  return setmetatable({ platform = self.platform, reader = reader,
-                        rest = "", at = 1 }, log_class)
+  return chained(function(reader)
+    return setmetatable({ platform = self.platform, reader = reader,
+                          rest = "", at = 1 }, log_class)
+  end, self.platform.core:log(self.id, words(options, log_options)))
 end
 
--- Ends it early.
+-- Closes the log early.
 function log:close()
   self.reader, self.rest, self.at = nil, "", 1
   return true
 end
 
--- Some bytes as they come; "" at the end.
+-- Returns some bytes as they come; "" at the end.
 function log:take()
   if not self.reader then
     return ""
@@ -493,7 +498,7 @@ function log:take()
   return self.reader:take()
 end
 
--- The next line without its end, or nil.
+-- Returns the next line without its end, or nil.
 function log:line()
   local from = self.at
   while true do
@@ -520,7 +525,7 @@ function log:lines()
   return function() return self:line() end
 end
 
--- All that is left.
+-- Returns all that is left.
 function log:read()
   local parts = { self.rest:sub(self.at) }
   self.rest, self.at = "", 1
@@ -541,9 +546,9 @@ shared.tags_of = tags_of
 rawset(openpai, "Platform", nil)
 rawset(openpai, "LogReader", nil)
 rawset(openpai, "platform", {
-  -- root =, durable = (true), runtime =, policy =, on_event =; and how long, how
-  -- many and how large finished jobs are kept: keep_time = (in microseconds),
-  -- keep_jobs =, keep_bytes = (of their logs)
+  -- Options: root =, durable = (true), runtime =, policy =, on_event =. Limits
+  -- of finished jobs: keep_time = (microseconds), keep_jobs =, keep_bytes =
+  -- (of their logs).
   open = function(options)
     local kept, rest = {}, options or {}
     if type(options) == "table" then
@@ -556,13 +561,11 @@ rawset(openpai, "platform", {
         end
       end
     end
-    local raw, message, code, detail = core.open(rest, words(kept, limits))
-    if not raw then
-      return nil, message, code, detail
-    end
-    return setmetatable({ core = raw, waiting = {},
-                          spawned = setmetatable({}, { __mode = "k" }) },
-                        platform_class)
+    return chained(function(raw)
+      return setmetatable({ core = raw, waiting = {},
+                            spawned = setmetatable({}, { __mode = "k" }) },
+                          platform_class)
+    end, core.open(rest, words(kept, limits)))
   end,
   repair = openpai.repair_root,
 })

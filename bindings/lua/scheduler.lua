@@ -1,7 +1,7 @@
--- scheduler.lua - schedulers as Lua wants them, over SWIG's; in the module
+-- scheduler.lua - schedulers and policies; the first Lua part of the module
 --
--- It is called with the module, and functions that make JSON of a value and a
--- value of JSON.  Times are whole microseconds, amounts of memory are bytes.
+-- Called with the module and functions that encode a value as JSON and decode
+-- it. Times are integers of microseconds, memory is in bytes.
 local openpai, encode, decode = ...
 local core = openpai.Scheduler
 local want_keys = {
@@ -9,7 +9,8 @@ local want_keys = {
   type = true, min_tasks = true,
 }
 
--- An error of the call `level` above, which has a wrong argument.
+-- Raises an error of the caller `level` levels above, which passed a wrong
+-- argument.
 local function wrong(message, level)
   error(message, level + 2)
 end
@@ -20,7 +21,15 @@ local function check_table(value, what)
   end
 end
 
--- --- what is to be done -----------------------------------------------------
+-- Returns work(value) for the result of a call, or nil and its failure.
+local function chained(work, value, ...)
+  if not value then
+    return nil, ...
+  end
+  return work(value, ...)
+end
+
+-- --- decisions --------------------------------------------------------------
 
 local function shape(decisions, ...)
   for _, d in ipairs(decisions or {}) do
@@ -33,7 +42,7 @@ local function shape(decisions, ...)
   return decisions, ...
 end
 
--- --- looking ----------------------------------------------------------------
+-- --- views ------------------------------------------------------------------
 
 local views = {}
 for _, name in ipairs { "now", "sums", "requests", "request", "nodes",
@@ -43,7 +52,7 @@ for _, name in ipairs { "now", "sums", "requests", "request", "nodes",
   end
 end
 
--- Requests of which something waits.
+-- Returns the requests that have waiting instances.
 function views:queue()
   local all, message, code, detail = self.core:requests()
   if not all then
@@ -65,7 +74,7 @@ local function class(methods)
   return { __index = methods }
 end
 
--- --- policies ---------------------------------------------------------------
+-- --- script policies --------------------------------------------------------
 
 local host = {}
 local host_class = class(host)
@@ -87,7 +96,7 @@ function host:waiting()
   end
 end
 
--- { id, instance } of each.
+-- Returns a list of { id, instance }.
 function host:placed()
   return self.core:placed()
 end
@@ -108,7 +117,8 @@ function host:start_over(id, place, options)
   return self.core:start(id, place or "topo", beyond(options), true)
 end
 
--- { node = NAME or NUMBER, gpus = { NUMBER... } } of each task, as words.
+-- Converts { node = NAME or NUMBER, gpus = { NUMBER... } } of each task to
+-- words.
 local function flat(places)
   check_table(places, "a list of places")
   local list = {}
@@ -164,7 +174,7 @@ local function copied(value, seen)
   return seen[value]
 end
 
--- What is no function, nor known by another way.
+-- Returns the fields to save: no functions, and not `name` and `lends`.
 local function fields(policy)
   local list = {}
   for k, v in pairs(policy) do
@@ -175,7 +185,7 @@ local function fields(policy)
   return list
 end
 
--- What script.c calls.
+-- Makes the object whose methods script.c calls.
 local function adapter(policy)
   local a = { name = policy.name or "lua", lends = policy.lends or false,
               hears = policy.event ~= nil }
@@ -237,7 +247,7 @@ end
 
 -- --- schedulers -------------------------------------------------------------
 
--- What can be asked of any, also of one of a simulation or replay.
+-- Methods of all schedulers, also of views of simulations and replays.
 local looks = {}
 local scheduler = {}
 local scheduler_class = class(scheduler)
@@ -272,8 +282,9 @@ local function new(_, cluster, options)
                            adapted(options.policy)))
 end
 
--- Policies of the caller's, by the names that the text has; or the name of a
--- built-in one that decides from now on.
+-- Loads a saved scheduler. `policy` and `shadow` are script policies that the
+-- text names, or `policy` is the name of a built-in one that decides from now
+-- on.
 local function load(text, policy, shadow)
   return wrapped(core.load(text, adapted(policy), adapted(shadow)))
 end
@@ -299,7 +310,7 @@ local function replay(log, policy, shadow)
   end
 end
 
--- True, or why not.
+-- Returns true, or the failure.
 local function done(answer, ...)
   if answer == nil then
     return nil, ...
@@ -329,6 +340,28 @@ local function listed(after)
   return list[1] and list or nil
 end
 
+-- Rounds to thousandths of CPUs, to undo errors of arithmetic, as in 0.1 +
+-- 0.2.
+local function cpus(value)
+  local milli = type(value) == "number" and math.floor(value * 1000 + 0.5)
+  if milli and math.abs(value * 1000 - milli) < 1e-6 and
+      (milli ~= 0 or value == 0) then
+    return milli / 1000
+  end
+  return value
+end
+
+local function exact(want)
+  if type(want) ~= "table" or want.cpus == nil then
+    return want
+  end
+  local copy = {}
+  for k, v in pairs(want) do
+    copy[k] = k == "cpus" and cpus(v) or v
+  end
+  return copy
+end
+
 -- { id =, tasks =, gpus =, ... }, or { id =, wants = { { tasks = }, ... } }
 function scheduler:submit(request, time)
   check_table(request, "a request")
@@ -344,11 +377,18 @@ function scheduler:submit(request, time)
     wrong("tasks are described by wants, or without it", 1)
   end
   sent.wants = sent.wants or { want }
+  if type(sent.wants) == "table" then
+    local wants = {}
+    for i, each in ipairs(sent.wants) do
+      wants[i] = exact(each)
+    end
+    sent.wants = wants
+  end
   sent.after = sent.after and listed(sent.after)
   return self:send { event = "submit", request = sent, time = time }
 end
 
--- { priority = 5, held = false }; of those before one that fails, all stay.
+-- { priority = 5, held = false }. If one change fails, those before it stay.
 function scheduler:change(id, what, time)
   check_table(what, "what is changed")
   local keys = {}
@@ -362,6 +402,8 @@ function scheduler:change(id, what, time)
     local value = what[key]
     if type(value) == "boolean" then
       value = value and 1 or 0
+    elseif key == "cpus" then
+      value = cpus(value)
     end
     local ok, message, code, detail = self:send {
       event = "change", id = id, key = key, value = value, want = what.want,
@@ -419,7 +461,7 @@ function scheduler:set_policy(policy, options, time)
   return set(self, false, policy, options, time)
 end
 
--- nil: no shadow any more.
+-- Sets the shadow policy; nil: none.
 function scheduler:set_shadow(policy, options, time)
   return set(self, true, policy, options, time)
 end
@@ -432,17 +474,17 @@ function scheduler:decisions()
   return shape(self.core:decisions())
 end
 
--- What the shadow would have decided in the last decide(), until something
--- changes; nil: there is none, or it has failed.
+-- Returns what the shadow would have decided in the last decide(), until
+-- something changes; nil if there is no shadow, or it has failed.
 function scheduler:shadow_decisions()
   local told, message, code, detail = self.core:beside()
-  if type(told) ~= "table" then -- or JSON's null
+  if type(told) ~= "table" then -- JSON's null is no table
     return nil, message, code, detail
   end
   return shape(told)
 end
 
--- Or nil: never.
+-- Returns the time of the next event, or nil if there is none.
 function scheduler:next_time()
   local time, message, code, detail = self.core:next_time()
   if time == math.maxinteger or time and time >= 2 ^ 63 then
@@ -456,11 +498,9 @@ function looks:allocation(id, instance)
 end
 
 function looks:explain(id)
-  local text, message, code, detail = self.core:explain(id)
-  if not text then
-    return nil, message, code, detail
-  end
-  return (text:gsub("\n$", ""))
+  return chained(function(text)
+    return (text:gsub("\n$", ""))
+  end, self.core:explain(id))
 end
 
 function looks:reason(id)
@@ -475,8 +515,8 @@ function looks:save()
   return self.core:save()
 end
 
--- A path, a file, a function that gets lines, or nil: no more; with
--- { snapshots = true, every = BYTES } one may go to any time of it quickly.
+-- Logs to a path, a file, or a function that gets lines; nil: stops logging.
+-- { snapshots = true, every = BYTES } makes seeking in the log fast.
 function scheduler:log(to, options)
   local file = to
   options = options or {}
@@ -514,11 +554,12 @@ end
 
 scheduler_class.__tostring = view_class.__tostring
 
--- For the other halves, which take it away again.
+-- For the other parts in Lua; the last one removes it.
 rawset(openpai, "_shared", {
-  adapted = adapted, looks = looks, never = math.maxinteger or 2 ^ 62,
+  adapted = adapted, chained = chained, looks = looks,
+  never = math.maxinteger or 2 ^ 62,
   shape = shape,
-  view = function(raw, owner) -- who lives as long, too
+  view = function(raw, owner) -- keeps `owner` alive
     return setmetatable({ core = raw, owner = owner }, view_class)
   end,
   adopt = function()

@@ -1,5 +1,6 @@
-/* script.c - tables of Lua that a scheduler calls: policies, and logs */
+/* script.c - Lua tables that the library calls: policies and callbacks */
 #include "accounts_lua.h"
+#include "calls_lua.h"
 #include "client_lua.h"
 #include "files_lua.h"
 #include "forecast_lua.h"
@@ -15,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table with functions; one of a policy is held by all its schedulers. */
+/* A table with functions. All schedulers of a policy share it. */
 typedef struct lua_object {
-  lua_State *home; /* the thread that made it, kept alive by... */
-  int thread;      /* ...this reference */
-  int table;       /* references to the table, */
-  int server;      /* and to serve() */
+  lua_State *home; /* Lua thread that made it */
+  int thread;      /* reference that keeps `home` alive */
+  int table;       /* reference to the table */
+  int server;      /* reference to serve() */
   int refs;
 } lua_object;
 
@@ -31,11 +32,11 @@ static pai_lua_wrap wrap;
 typedef struct asked {
   const lua_object *object;
   const char *method;
-  Scheduler *host; /* NULL: none, or Lua has it */
+  Scheduler *host; /* NULL: none, or Lua owns it */
   const char *text;
   size_t len;
-  job_text *answer;  /* or NULL */
-  lua_object **copy; /* or NULL */
+  job_text *answer;  /* result of the method as a text, or NULL */
+  lua_object **copy; /* result of clone(), or NULL */
 } asked;
 
 static lua_object *new_object(lua_State *L, int at);
@@ -59,7 +60,8 @@ static void take_answer(lua_State *L, const asked *a)
   a->answer->len = len;
 }
 
-/* Called by Lua, so that any error, out of memory too, is caught by pcall. */
+/* Calls the method. Called through pcall, which catches any error, even out of
+ * memory. */
 static int serve(lua_State *L)
 {
   asked *a = lua_touserdata(L, 1);
@@ -69,7 +71,7 @@ static int serve(lua_State *L)
   luaL_checkstack(L, 8, "too many calls");
   lua_pushlstring(L, a->text != NULL ? a->text : "", a->len);
   if (host != NULL) {
-    wrap(L, host); /* stays on the stack, so it lives */
+    wrap(L, host); /* stays on the stack, which keeps it alive */
     a->host = NULL;
   }
   top = lua_gettop(L);
@@ -85,14 +87,15 @@ static int serve(lua_State *L)
   }
   rc = lua_pcall(L, args, 1, 0);
   if (host != NULL)
-    facade_host_end(host); /* the script may keep it */
+    facade_host_end(host); /* the script may still refer to it */
   if (rc != 0)
     return lua_error(L);
   take_answer(L, a);
   return 0;
 }
 
-/* Allocates nothing outside pcall: no error may jump through the library. */
+/* Calls serve(). Allocates nothing outside pcall, because an error must not
+ * jump through the library. */
 static int call(asked *a)
 {
   lua_State *L = pai_lua_waiting();
@@ -101,7 +104,7 @@ static int call(asked *a)
   lua_pushlightuserdata(L, a);
   if (lua_pcall(L, 1, 0, 0) == 0)
     return PAI_OK;
-  if (a->host != NULL) { /* out of memory before Lua had it */
+  if (a->host != NULL) { /* out of memory before Lua owned it */
     facade_host_end(a->host);
     facade_sched_free(a->host);
   }
@@ -122,8 +125,8 @@ bool script_settle(bool failed)
   return pai_lua_settle(pai_lua_waiting(), failed);
 }
 
-/* Lua's own handler of Ctrl-C (lua.c) hooks all that the state does next, to
- * raise its error there. */
+/* Returns whether Ctrl-C was pressed: the handler of lua(1) then sets a hook
+ * for all that the state does next, to raise an error there. */
 bool script_signals(void)
 {
   lua_State *L = pai_lua_waiting();
@@ -136,7 +139,7 @@ bool script_signals(void)
 
 /* --- life ------------------------------------------------------------------ */
 
-/* May raise an error; then what it has made is lost. */
+/* Makes an object of the table at `at`. May raise an error, and leak then. */
 static lua_object *new_object(lua_State *L, int at)
 {
   lua_object *object;
@@ -202,7 +205,7 @@ policy_ref pai_lua_check_policy(lua_State *L, int arg)
   policy.lends = lua_toboolean(L, -1);
   lua_getfield(L, arg, "hears");
   policy.hears = lua_toboolean(L, -1);
-  lua_getfield(L, arg, "name"); /* stays on the stack, so it lives */
+  lua_getfield(L, arg, "name"); /* stays on the stack, which keeps it alive */
   policy.name = luaL_checkstring(L, -1);
   policy.object = new_object(L, arg);
   return policy;
@@ -228,7 +231,7 @@ static int decode(lua_State *L)
   return 1;
 }
 
-/* A part of the module that is written in Lua. */
+/* Runs a part of the module that is written in Lua. */
 static void run_half(lua_State *L, const char *text, size_t size)
 {
   if (luaL_loadbuffer(L, text, size - 1, "=openpai") != 0)
@@ -250,6 +253,7 @@ void pai_lua_init_scheduler(lua_State *L, pai_lua_wrap wrap_host)
   run_half(L, shadow_lua, sizeof(shadow_lua));
   run_half(L, session_lua, sizeof(session_lua));
   run_half(L, client_lua, sizeof(client_lua));
+  run_half(L, calls_lua, sizeof(calls_lua));
   run_half(L, files_lua, sizeof(files_lua));
   run_half(L, accounts_lua, sizeof(accounts_lua));
   run_half(L, forecast_lua, sizeof(forecast_lua));

@@ -1,6 +1,6 @@
--- session.lua - commands in tasks as Lua wants them, over SWIG's; in the module
+-- session.lua - commands in running tasks; a part of the module
 --
--- It is called as scheduler.lua is.  What waits does so as a platform's does.
+-- Called as scheduler.lua is. A call that waits does so as for a platform.
 local openpai = ...
 local shared = openpai._shared -- of scheduler.lua, trace.lua and platform.lua
 local words, checked, waiting = shared.words, shared.checked, shared.waiting
@@ -13,11 +13,11 @@ local exec_options = {
   columns = "number", rows = "number", tty = "flag",
 }
 
--- --- beginning -------------------------------------------------------------------
+-- --- starting ---------------------------------------------------------------
 
--- Begins a command on `host`, a platform or a client, and does `work` on it.  A
--- task that has just begun is not ready for a moment: a platform tells that at
--- once, and a client when its server has answered.
+-- Begins a command on `host`, a platform or a client, and calls `work` on it.
+-- Tries again while the task has just started and is not ready yet. A platform
+-- reports that at once, a client when its server has answered.
 local function begin(work, host, enter, command, options, more, status)
   options = checked(options, exec_options, { input = true })
   local given = {}
@@ -50,7 +50,7 @@ local function begin(work, host, enter, command, options, more, status)
   end
 end
 
--- What became of one, until it is over.
+-- Waits until a command is over. Returns its result.
 local function executed(host, exec)
   local good, message, code, detail = waiting.wait_until(host, function()
     return exec:state() ~= 0
@@ -71,7 +71,7 @@ local function executed(host, exec)
            output = table.concat(said[1]), errors = table.concat(said[2]) }
 end
 
--- One to speak with, once it runs.
+-- Makes a command live, and waits until it runs. Returns a session.
 local function live(host, exec)
   local good, message, code, detail = exec:live()
   if good then
@@ -92,9 +92,10 @@ end
 function shared.execute(...) return begin(executed, ...) end
 function shared.converse(...) return begin(live, ...) end
 
--- --- speaking ----------------------------------------------------------------------
+-- --- input and output -------------------------------------------------------
 
--- Nobody else could read while one waits.
+-- True if the command waits until its output is read, but no other code could
+-- read it, since this call would block.
 local function is_stuck(self)
   return self.exec:full() and not waiting.yields(self.host)
 end
@@ -104,8 +105,8 @@ local function stuck()
     "first", "PAI_EBUSY", { code = "PAI_EBUSY", retriable = false }
 end
 
--- Writes to its standard input, and waits until that has left.  PAI_EBUSY:
--- nothing was written, for it waits for its output to be read itself.
+-- Writes to standard input, and waits until that is sent. PAI_EBUSY: nothing
+-- was written, because the command waits until its output is read.
 function session:write(bytes)
   local exec, taken, why, name, more = self.exec, nil, nil, nil, nil
   local good, message, code, detail = waiting.wait_until(self.host, function()
@@ -125,16 +126,16 @@ function session:write(bytes)
   end)
 end
 
--- Some of what it has written, once there is something, and "stdout" or
--- "stderr"; nil at the end.  for bytes in session.read, session do
+-- Waits for output. Returns bytes, and "stdout" or "stderr"; nil at the end.
+-- for bytes in session.read, session do
 function session:read()
   local exec = self.exec
   local good, message, code, detail = waiting.wait_until(self.host, function()
-    return exec:state() ~= 0 -- as of one that was closed
+    return exec:state() ~= 0 -- not 0 either if it was closed
   end)
   local stream = self.closed and -1 or exec:state()
   if good and stream < 0 and not self.closed then
-    good, message, code, detail = exec:answer() -- what went wrong
+    good, message, code, detail = exec:answer() -- the failure
   end
   if not good then
     return nil, message, code, detail
@@ -149,7 +150,7 @@ function session:read()
   return waiting.done(self.host, bytes, streams[stream]) -- more may come now
 end
 
--- What was asked leaves now.
+-- Sends what was requested at once.
 local function told(self, good, ...)
   if not good or self.host.core:closed() then
     return good, ...
@@ -159,23 +160,23 @@ local function told(self, good, ...)
   return waiting.done(self.host, good)
 end
 
--- Its terminal has another size.
+-- Changes the size of the terminal.
 function session:resize(columns, rows)
   return told(self, self.exec:resize(columns, rows))
 end
 
--- Nothing more will be written: it reads its end, from a terminal as of Ctrl-D.
+-- Closes the input: the command reads its end, from a terminal as for Ctrl-D.
 function session:close_input()
   return told(self, self.exec:end_input())
 end
 
--- Sends a signal, a number, to its processes.
+-- Sends a signal, by number, to the command's processes.
 function session:signal(number)
   return told(self, self.exec:signal(number))
 end
 
--- Its exit code, as of a shell, once it is over; how it ended, and why.
--- PAI_EBUSY: it waits for its output to be read.
+-- Waits until the command is over. Returns its exit code, as a shell's; how it
+-- ended, and why. PAI_EBUSY: it waits until its output is read.
 function session:wait()
   local exec = self.exec
   local good, message, code, detail = waiting.wait_until(self.host, function()
@@ -192,19 +193,19 @@ function session:wait()
   return good.code, good.how, good.text or ""
 end
 
--- Hangs up if it is not over: it gets SIGHUP, and is killed soon after.
+-- Closes the session. A running command gets SIGHUP, and is killed soon after.
 function session:close()
   self.closed = true
   self.exec:cancel()
-  waiting.wake(self.host) -- who reads hears of it
+  waiting.wake(self.host) -- waiting readers see that it is closed
   return true
 end
 
 session_class.__close = session.close
 
--- --- of platforms ----------------------------------------------------------------
+-- --- methods of handles -----------------------------------------------------
 
--- Those of `does` on a job's platform.
+-- Makes a method that runs `does` on the platform of a job.
 local function commands(does)
   return function(self, command, options)
     return does(self.platform, function(...)
@@ -215,13 +216,14 @@ local function commands(does)
   end
 end
 
--- Runs a command in a task that runs until it ends: { code =, output =,
--- errors =, how =, text = }.  It is a list of words, a line for sh(1), or nil:
--- the user's shell.  Options: role =, index =, input = "bytes", tty = true.
+-- Runs a command in a running task, and waits until it ends: { code =,
+-- output =, errors =, how =, text = }. The command is a list of words, a
+-- line for sh(1), or nil for the user's shell. Options: role =, index =,
+-- input = "bytes", tty = true.
 handle.exec = commands(shared.execute)
 
--- The same, to speak with while it runs: write(), read(), resize(), wait(), ...
--- of what this returns, once it has begun.
+-- Begins a command for interactive use. Returns a session with write(),
+-- read(), resize(), wait(), ... once the command runs.
 handle.session = commands(shared.converse)
 
 rawset(openpai, "Exec", nil)

@@ -1,22 +1,24 @@
--- shadow.lua - policies that decide beside a platform's own; in the module
+-- shadow.lua - shadow policies of a platform; a part of the module
 --
--- It is called as scheduler.lua is.
+-- Called as scheduler.lua is.
 --
 --   shadow = platform:shadow(policy)
 --   for _, one in ipairs(shadow:differences()) do
 --
--- A copy of the scheduler is told what the platform's is told, when somebody
--- looks; its shadow is then asked each time.  What that raises is raised by the
--- look, and the platform knows nothing of it.
+-- A copy of the platform's scheduler gets the events of the platform's log,
+-- each time that the shadow is looked at, and its shadow policy decides then.
+-- An error of the policy is raised by that call; it does not affect the
+-- platform.
 local openpai, encode = ...
 local shared = openpai._shared -- of scheduler.lua and platform.lua
+local chained = shared.chained
 local shadow = {}
 local shadow_class = { __index = shadow, __name = "openpai.shadow" }
-local most = 1000 -- differences, and ten times as many starts, are kept
+local most = 1000 -- kept differences; starts: ten times as many
 
 -- --- following -------------------------------------------------------------------
 
--- Keeps what a policy raises: schedulers count that, and go on.
+-- Keeps errors of a policy, which a scheduler would only count.
 local function watched(adapter, raised)
   if type(adapter) ~= "table" then
     return adapter
@@ -37,9 +39,9 @@ local function watched(adapter, raised)
   return adapter
 end
 
--- A snapshot: where it begins, or again behind a gap.
+-- Loads a snapshot: the first one, or one after a gap.
 local function load(self, line)
-  self.lost = true -- until that has gone well
+  self.lost = true -- until the load succeeds
   local sched, message, code, detail = openpai.scheduler.load(line)
   if not sched then
     return nil, message, code, detail
@@ -91,7 +93,7 @@ local function compare(self, live, beside)
     end
   end
   if self.count > 10 * most then
-    self.told, self.count = {}, 0 -- of most of these nothing is left
+    self.told, self.count = {}, 0 -- most of these requests are gone
   end
   for _, decision in ipairs(alone) do
     self.told[key_of(decision)], self.count = true, self.count + 1
@@ -117,7 +119,7 @@ local function take(self, line)
   end
   local count, message, code, detail = self.sched.core:send(line)
   if not count then
-    self.lost = true -- until there is a snapshot again
+    self.lost = true -- until the next snapshot
     return nil, message, code, detail
   end
   local live = count > 0 and assert(self.sched:decisions()) or {}
@@ -146,7 +148,7 @@ local function fetch(self)
   return true
 end
 
--- Does what has come since the last time; or why not.
+-- Processes all new lines. Returns true, or the failure.
 local function look(self)
   local fetched, why, number, more = fetch(self)
   if not fetched then
@@ -172,19 +174,16 @@ end
 rawset(openpai, "Follower", nil)
 rawset(openpai, "Promise", nil)
 
--- --- looking ---------------------------------------------------------------------
+-- --- views ------------------------------------------------------------------
 
 local function looks(name, answer)
   shadow[name] = function(self)
-    local good, message, code, detail = look(self)
-    if not good then
-      return nil, message, code, detail
-    end
-    return answer(self)
+    return chained(function(good) return answer(self) end, look(self))
   end
 end
 
--- The scheduler in numbers; of decisions those since it began.
+-- Returns the sums of the scheduler; numbers of decisions since the shadow
+-- began.
 looks("sums", function(self)
   local sums, message, code, detail = self.sched:sums()
   for name, before in pairs(sums and self.before or {}) do
@@ -193,29 +192,29 @@ looks("sums", function(self)
   return sums, message, code, detail
 end)
 
--- What was started, or would have been: { id =, instance =, live =, shadow = },
--- each with the time, or without it.
+-- Returns all starts by the live policy or the shadow: { id =, instance =,
+-- live =, shadow = }, where live and shadow are times or nil.
 looks("starts", function(self) return self.list end)
 
--- { time =, live = {}, shadow = {} }: what was decided, and not by the shadow, and
--- what only the shadow decided, once.
+-- Returns a list of { time =, live = {}, shadow = {} }: decisions that the
+-- shadow did not make, and decisions that only the shadow made, each once.
 looks("differences", function(self) return self.others end)
 
--- How often something was missed, and it has begun anew.
+-- Returns how often lines were missed, and the shadow began again.
 looks("gaps", function(self) return self.missed end)
 
--- A copy of the scheduler, to ask and to drive on.
+-- Returns a fork of the scheduler.
 looks("scheduler", function(self) return self.sched:fork() end)
 
--- Follows no more; up to now all stays known.
+-- Stops following. What is known up to now stays.
 function shadow:close()
   local good, message, code, detail = fetch(self)
   self.follower, self.platform = nil, nil
   return good, message, code, detail
 end
 
--- A policy, of yours or a built-in one, decides beside the platform's own from
--- now on, without any effect on the platform.
+-- Lets a policy, a script's or a built-in one, decide beside the platform's
+-- own from now on, without effect on the platform.
 function shared.platform:shadow(policy, options)
   if policy == nil then
     error("a policy is wanted, not nil", 2)
@@ -224,13 +223,13 @@ function shared.platform:shadow(policy, options)
   local self = {
     adapter = watched(shared.adapted(policy), raised), raised = raised,
     options = options and encode(options),
-    missed = -1, -- none, as soon as it has begun
+    missed = -1, -- the first snapshot makes it 0
     text = "", at = 1, by_key = {}, list = {}, others = {},
-    told = {}, count = 0, -- of those
-    lost = true, -- there is no scheduler, or it lacks something
+    told = {}, count = 0, -- number of keys in `told`
+    lost = true, -- no scheduler yet, or some lines were missed
     before = { live_decisions = 0, shadow_decisions = 0, shadow_agreed = 0,
                shadow_failed = 0 },
-    platform = self, -- lives as long
+    platform = self, -- keeps the platform alive
   }
   local message, code, detail
   self.follower, message, code, detail = self.platform.core:follow()

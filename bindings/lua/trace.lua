@@ -1,12 +1,13 @@
--- trace.lua - traces and simulations as Lua wants them, over SWIG's; in the
--- module
+-- trace.lua - traces and simulations; a part of the module
 --
--- It is called as scheduler.lua is.  Times are whole microseconds.  A trace is
--- opened, as openpai.trace.load() does, and each reading of it begins anew.
+-- Called as scheduler.lua is. Times are integers of microseconds. A trace is
+-- opened by openpai.trace.load() and the like, and each reading begins again
+-- at its start.
 local openpai, encode, decode = ...
 local core = { trace = openpai.Trace, report = openpai.SimReport,
                reports = openpai.Reports, sim = openpai.Simulation }
 local shared = openpai._shared -- of scheduler.lua
+local chained = shared.chained
 
 local function wrong(message, level)
   error(message, level + 2)
@@ -18,7 +19,7 @@ local function check_table(value, what)
   end
 end
 
--- Options as the facade has them: names and values.
+-- Converts options to the words of the facade: names and values.
 local function words(given, known)
   local list = {}
   for name, kind in pairs(known) do
@@ -72,14 +73,12 @@ local made_options = {
   faults = "flag",
 }
 
--- What is wrong is told at once; the first reading is this one.
+-- Makes a trace. The first reading is opened at once, to report failures.
 local function opened(reopen)
-  local raw, message, code, detail = reopen()
-  if not raw then
-    return nil, message, code, detail
-  end
-  return setmetatable({ core = raw, fresh = true, reopen = reopen },
-                      trace_class)
+  return chained(function(raw)
+    return setmetatable({ core = raw, fresh = true, reopen = reopen },
+                        trace_class)
+  end, reopen())
 end
 
 local function begin(self)
@@ -134,8 +133,8 @@ end
 local times = { "time", "duration", "estimate", "limit", "patience",
                 "started" }
 
--- As exact decimals, which encode() has no numbers for: they are texts with a
--- mark, until the line is made.
+-- Converts microseconds to exact decimal seconds, which encode() has no
+-- numbers for: strings with a mark, which is removed when the line is made.
 local function seconds(time)
   if time % 1000000 == 0 then
     return math.floor(time / 1000000)
@@ -144,7 +143,7 @@ local function seconds(time)
   return ("\1%d.%06d"):format(whole, time - whole * 1000000)
 end
 
--- A copy, with seconds.
+-- Returns a copy with times in seconds.
 local function timed(given)
   local copy = {}
   for k, v in pairs(given) do
@@ -189,8 +188,8 @@ local function line(record)
   return encode(told):gsub('"\\u0001(%d+%.%d+)"', "%1") .. "\n"
 end
 
--- Of a list of records; of tables, or lines of JSON.  It is strict unless
--- strict = false.
+-- Makes a trace of a list of records: tables, or lines of JSON. It is strict
+-- unless strict = false.
 local function of(records, options)
   check_table(records, "a list of records")
   local given = {}
@@ -228,7 +227,7 @@ local function generate(options)
   return opened(function() return core.trace.generate(list, names) end)
 end
 
--- for record in trace:records() do; an error is raised, as it is.
+-- for record in trace:records() do; a failure raises an error.
 function trace:records()
   local raw, message = begin(self)
   if not raw then
@@ -246,7 +245,8 @@ function trace:records()
   end
 end
 
--- All of it as lines of our own form; what `write` gets, or one text.
+-- Writes all records as lines in OpenPAI's trace form to `write`, or returns a
+-- text.
 function trace:to_jsonl(write)
   local raw, message, code, detail = begin(self)
   if not raw then
@@ -268,7 +268,7 @@ function trace:to_jsonl(write)
   end
 end
 
--- To a path, or an open file.
+-- Writes the trace to a path, or to an open file.
 function trace:write(to)
   local file, message = to, nil
   if type(to) == "string" then
@@ -285,13 +285,14 @@ function trace:write(to)
   return ok, why, code, detail
 end
 
--- Of the reading that began last: form, lines, jobs, skipped, altered, first,
--- last.
+-- Returns sums of the latest reading: form, lines, jobs, skipped, altered,
+-- first, last.
 function trace:sums()
   return self.core:look()
 end
 
--- The first 1000 lines that cannot be used as they stand: line, used, why.
+-- Returns the first 1000 lines that cannot be used as they are: line, used,
+-- why.
 function trace:notes()
   return self.core:notes()
 end
@@ -307,7 +308,7 @@ end
 local report = {}
 local report_class = {}
 
--- Its numbers are fields.
+-- Numbers of the report are fields.
 function report_class.__index(self, name)
   return report[name] or self.numbers[name]
 end
@@ -345,7 +346,7 @@ function comparison_class.__tostring(self)
 end
 report_class.__tostring = comparison_class.__tostring
 
--- openpai.compare { report, ... }: the first is what others are compared with.
+-- openpai.compare { report, ... }: compares all reports with the first one.
 local function compare(reports)
   check_table(reports, "a list of reports")
   local list = {}
@@ -398,7 +399,7 @@ local function sim_teller(given)
   return next(told) and told or nil
 end
 
--- Paths become files, which are to be closed.
+-- Opens files for options that are paths. Returns the files to close later.
 local function open_files(given)
   local files = {}
   for _, name in ipairs { "log", "events" } do
@@ -459,22 +460,22 @@ local function new_simulation(cluster, from, options)
   return setmetatable({ core = sim, files = files }, simulation_class)
 end
 
--- Goes on to a time, or to the end; false: it is over.
+-- Runs to a time, or to the end; false if the simulation is over.
 function simulation:step(till)
   return self.core:step(till or shared.never)
 end
 
--- What was found so far.
+-- Returns the report so far.
 function simulation:report()
   return new_report(self.core:report())
 end
 
--- Its scheduler, to look at.
+-- Returns a read-only view of its scheduler.
 function simulation:scheduler()
   return shared.view(self.core:view(), self)
 end
 
--- Closes the files that it has opened.
+-- Closes the files that the simulation has opened.
 function simulation:close()
   for _, file in ipairs(self.files) do
     file:close()
@@ -499,13 +500,11 @@ local function finish(sim, ok, ...)
   return ...
 end
 
--- openpai.simulate(cluster, trace, options): its report.
+-- openpai.simulate(cluster, trace, options): runs it, and returns the report.
 local function simulate(cluster, from, options)
-  local sim, message, code, detail = new_simulation(cluster, from, options)
-  if not sim then
-    return nil, message, code, detail
-  end
-  return finish(sim, pcall(sim.run, sim))
+  return chained(function(sim)
+    return finish(sim, pcall(sim.run, sim))
+  end, new_simulation(cluster, from, options))
 end
 
 for _, name in ipairs { "Trace", "SimReport", "Reports", "Simulation" } do

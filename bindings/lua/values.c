@@ -1,18 +1,18 @@
-/* values.c - Lua values as JSON, and back */
+/* values.c - converts Lua values to JSON, and back */
 #include "glue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* More than a draft may be.  A cycle has no end, and what is read takes some of
- * C's stack. */
+/* Deepest nesting, above that of any draft. Stops at cycles, and bounds the C
+ * stack while reading. */
 enum { DEEPEST = 100 };
 
 /* --- to JSON ------------------------------------------------------------ */
 
-/* The pieces of the text, in a table: a luaL_Buffer leaves the stack alone,
- * which lua_next() needs. */
+/* Pieces of the text in a table. A luaL_Buffer would use the stack, which
+ * lua_next() needs unchanged. */
 typedef struct pieces {
   lua_State *L;
   int table, count;
@@ -49,7 +49,8 @@ static void put_string(pieces *p, const char *s, size_t len)
   put(p, "\"", 1);
 }
 
-/* A whole number is written as one, also 4.0: Lua 5.1 knows no difference. */
+/* Writes a whole number as an integer, even 4.0, which Lua 5.1 cannot tell
+ * from 4. */
 static void put_number(pieces *p, int at)
 {
   lua_Number n = lua_tonumber(p->L, at);
@@ -65,9 +66,18 @@ static void put_number(pieces *p, int at)
 #endif
   if (n - n != 0)
     luaL_error(p->L, "JSON has no infinite numbers");
-  (void)snprintf(text, sizeof(text), "%.17g", n);
+  if (n > -9007199254740992.0 && n < 9007199254740992.0 &&
+      (lua_Number)(long long)n == n) {
+    (void)snprintf(text, sizeof(text), "%lld", (long long)n);
+    put(p, text, strlen(text));
+    return;
+  }
+  /* As short as possible: 0.1, not 0.10000000000000001. */
+  (void)snprintf(text, sizeof(text), "%.15g", n);
+  if (strtod(text, NULL) != n)
+    (void)snprintf(text, sizeof(text), "%.17g", n);
   for (char *c = text; *c != '\0'; c++)
-    if (*c == ',') /* of the locale */
+    if (*c == ',') /* decimal point of the locale */
       *c = '.';
   put(p, text, strlen(text));
 }
@@ -118,7 +128,7 @@ static void check_key(lua_State *L, int at)
     luaL_error(L, "a key has no zero bytes");
 }
 
-/* Pushes the keys, sorted, so that the same table gives the same text. */
+/* Pushes the sorted keys, so that equal tables give equal texts. */
 static const char **push_keys(lua_State *L, int at, size_t *count)
 {
   const char **keys;
@@ -218,8 +228,7 @@ void pai_lua_encode(lua_State *L, int arg)
 
 /* --- from JSON ---------------------------------------------------------- */
 
-/* What the library has written is right; what a server has answered may be
- * anything. */
+/* Text of the library is valid, but an answer of a server may be anything. */
 typedef struct reader {
   lua_State *L;
   const char *at; /* ends with a zero */
@@ -255,7 +264,7 @@ static void add_utf8(luaL_Buffer *text, unsigned long c)
     luaL_addchar(text, (char)(0x80 | (c >> 6 * more & 0x3f)));
 }
 
-/* The four digits behind an "u". */
+/* Reads the four digits behind a "u". */
 static unsigned long read_unit(reader *r)
 {
   char digits[5] = "";
@@ -329,8 +338,8 @@ static void read_number(reader *r)
 
 static void read_value(reader *r);
 
-/* Behind what opens a list, or behind one of its items: whether one more is
- * there. */
+/* Skips space and a comma behind the opening bracket or an item. Returns
+ * whether an item follows; else skips the closing bracket. */
 static bool more_items(reader *r, char close, bool first)
 {
   skip_space(r);

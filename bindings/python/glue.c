@@ -28,7 +28,21 @@ static PyObject *number_or_none(bool some, long number)
 
 /* --- failures ----------------------------------------------------------- */
 
-/* The exception for `f`, as openpai._errors makes it; new reference. */
+/* The JSON of a report, or None. */
+static PyObject *report_or_none(const pai_report *report)
+{
+  failure f = { 0 };
+  listing l = { { NULL, 0 } };
+  PyObject *text;
+
+  if (report != NULL)
+    l = facade_report(report, &f);
+  text = pai_py_listing(l);
+  free(l.json.bytes);
+  return text;
+}
+
+/* Makes the exception for `f` with openpai._errors. New reference. */
 static PyObject *make_error(PyObject *module, const failure *f)
 {
   uint32_t line = pai_error_line(f->err), column = pai_error_column(f->err);
@@ -49,8 +63,9 @@ static PyObject *make_error(PyObject *module, const failure *f)
       text_or_none(facade_help(f)), number_or_none(line > 0, line),
       number_or_none(column > 0, column),
       text_or_none(pai_error_pointer(f->err)),
-      PyBool_FromLong(facade_retriable(f)), cause, pai_py_report(f->report),
-      path_or_none(f->file), number_or_none(f->error != 0, f->error),
+      PyBool_FromLong(facade_retriable(f)), cause, report_or_none(f->report),
+      path_or_none(facade_file(f)),
+      number_or_none(facade_errno(f) != 0, facade_errno(f)),
       number_or_none(facade_http_status(f) != 0, facade_http_status(f)),
       text_or_none(facade_api_code(f)), (long long)facade_retry_after(f),
       facade_no_answer(f));
@@ -62,7 +77,7 @@ void pai_py_raise(failure *f)
 {
   PyObject *module, *error = NULL;
 
-  if (f->code != PAI_EUSER) { /* else rethrow() has done it */
+  if (f->code != PAI_EUSER) { /* else rethrow() has set the exception */
     module = PyImport_ImportModule("openpai._errors");
     if (module != NULL)
       error = make_error(module, f);
@@ -79,10 +94,10 @@ void pai_py_raise(failure *f)
 typedef struct py_listener {
   listener base;
   PyObject *function;             /* or NULL */
-  PyObject *type, *value, *trace; /* the error to be raised again */
+  PyObject *type, *value, *trace; /* first error, to be raised again */
 } py_listener;
 
-/* Keeps the first error; a later one, of a signal, only hurries things. */
+/* Keeps the first error. A later one, of a signal, is dropped. */
 static void keep_error(py_listener *l)
 {
   if (l->type == NULL)
@@ -198,7 +213,8 @@ PyObject *pai_py_state(job_state s)
                        number_or_none(facade_is_final(s.state), s.code));
 }
 
-/* Appends what was just made; false, with an exception, without memory. */
+/* Appends a new object, and drops its reference. False: an exception is
+ * set. */
 static bool append(PyObject *list, PyObject *made)
 {
   int rc = made != NULL ? PyList_Append(list, made) : -1;
@@ -218,89 +234,6 @@ PyObject *pai_py_strings(job_strings strings)
   if (!good)
     Py_CLEAR(list);
   return list;
-}
-
-PyObject *pai_py_changes(job_text changes)
-{
-  PyObject *list = PyList_New(0);
-  bool good = list != NULL;
-  PyObject *part[4];
-
-  for (size_t at = 0; good && at < changes.len;) {
-    for (int i = 0; i < 4; i++) {
-      part[i] = text_or_none(changes.bytes + at);
-      at += strlen(changes.bytes + at) + 1;
-    }
-    good = append(list,
-                  Py_BuildValue("(NNNN)", part[0], part[1], part[2], part[3]));
-  }
-  if (!good)
-    Py_CLEAR(list);
-  return list;
-}
-
-/* (title, sure, [(line, column, end_line, end_column, text)...]) of each; NULL:
- * an exception is set. */
-static PyObject *make_fixes(const pai_diagnostic *d)
-{
-  PyObject *list = PyList_New(0);
-  bool good = list != NULL;
-
-  for (size_t i = 0; good && i < d->fix_count; i++) {
-    const pai_fix *fix = d->fixes[i];
-    PyObject *edits = PyList_New(0);
-
-    good = edits != NULL;
-    for (size_t k = 0; good && k < fix->edit_count; k++) {
-      const pai_text_edit *e = fix->edits[k];
-
-      good = append(edits, Py_BuildValue("(IIIIN)", (unsigned int)e->line,
-                                         (unsigned int)e->column,
-                                         (unsigned int)e->end_line,
-                                         (unsigned int)e->end_column,
-                                         text_or_none(e->text)));
-    }
-    if (good)
-      good = append(list, Py_BuildValue("(NNN)", text_or_none(fix->title),
-                                        PyBool_FromLong(fix->sure), edits));
-    else
-      Py_CLEAR(edits);
-  }
-  if (!good)
-    Py_CLEAR(list);
-  return list;
-}
-
-static PyObject *make_diagnostic(const pai_diagnostic *d)
-{
-  return Py_BuildValue("(ssNIIIINNNIIN)", facade_severity_name(d->severity),
-                       d->code, text_or_none(d->pointer),
-                       (unsigned int)d->line, (unsigned int)d->column,
-                       (unsigned int)d->end_line, (unsigned int)d->end_column,
-                       text_or_none(d->message), text_or_none(d->help),
-                       text_or_none(d->source), (unsigned int)d->source_column,
-                       (unsigned int)d->source_end_column, make_fixes(d));
-}
-
-PyObject *pai_py_report(const pai_report *report)
-{
-  int version;
-  PyObject *list;
-  bool good;
-
-  if (report == NULL)
-    Py_RETURN_NONE;
-  version = pai_report_version(report);
-  list = PyList_New(0);
-  good = list != NULL;
-  for (size_t i = 0; good && i < pai_report_count(report); i++)
-    good = append(list, make_diagnostic(pai_report_get(report, i)));
-  if (!good) {
-    Py_CLEAR(list);
-    return NULL;
-  }
-  return Py_BuildValue("(NNN)", PyBool_FromLong(pai_report_valid(report)),
-                       number_or_none(version > 0, version), list);
 }
 
 PyObject *pai_py_text(job_text text)

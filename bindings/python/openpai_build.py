@@ -21,10 +21,10 @@ import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCE = HERE.parent.parent  # the repository, or what build_sdist() made of it
+SOURCE = HERE.parent.parent  # the repository, or the sdist of build_sdist()
 SWIG = HERE.parent / "swig"
 PROGRAMS = ("bin/openpai", "libexec/openpai/openpai-task")
-EPOCH = (1980, 1, 1, 0, 0, 0)  # a zip's first: the same wheel every time
+EPOCH = (1980, 1, 1, 0, 0, 0)  # earliest time of a zip, for reproducible wheels
 
 METADATA = """\
 Metadata-Version: 2.1
@@ -59,8 +59,8 @@ def version():
 
 
 def package_files():
-    return sorted(path for path in (HERE / "openpai").iterdir()
-                  if path.suffix in (".py", ".pyi", ".typed"))
+    return sorted(path for path in (HERE / "openpai").rglob("*")
+                  if path.suffix in (".py", ".typed"))
 
 
 # --- compiling ---------------------------------------------------------------
@@ -95,7 +95,7 @@ def installed_library():
         return None
     folder, = pkg_config("--variable=libdir", "openpai")
     found = pkg_config("--libs", "openpai")
-    if not folder.startswith(("/usr/lib", "/lib")):  # the loader looks there
+    if not folder.startswith(("/usr/lib", "/lib")):  # searched by default
         found.append("-Wl,-rpath," + folder)
     return pkg_config("--cflags", "openpai"), found
 
@@ -114,7 +114,7 @@ def library_from_source(work):
         len(os.sched_getaffinity(0)))
     run(work, "cmake", "--install", build, "--prefix", stage, "--strip")
     for shared in (stage / "lib").glob("libopenpai.so*"):
-        shared.unlink()  # so that -lopenpai is the static one
+        shared.unlink()  # so that -lopenpai finds the static library
     path = os.pathsep.join(filter(None, [
         str(stage / "lib/pkgconfig"), os.environ.get("PKG_CONFIG_PATH")]))
     return (pkg_config("--cflags", "openpai", PKG_CONFIG_PATH=path),
@@ -147,17 +147,25 @@ def build_extension(work, package):
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     compile_args, link_args = library(work)
     for program in PROGRAMS:
-        if (work / "stage" / program).exists():  # else they are installed
+        if (work / "stage" / program).exists():  # else it is installed
             shutil.copy(work / "stage" / program, package)
-    run(work, "swig", "-python", "-builtin", "-outdir", package, "-o", wrap,
-        SWIG / "openpai.i")
+    run(work, sys.executable, "-B", SOURCE / "src/api/generate_python.py",
+        package)
+    run(work, sys.executable, "-B", HERE / "blocking.py", package)
+    for script in ("records.py", "interface.py", "accounts.py"):
+        for language, out in (("c", work), ("python", package)):
+            run(work, sys.executable, "-B", SWIG.parent / script, language,
+                out)
+    run(work, "swig", "-python", "-builtin", "-I%s" % work, "-outdir", package,
+        "-o", wrap, SWIG / "openpai.i")
     paths = sysconfig.get_paths()
     common = [*words("CFLAGS"), *words("CCSHARED"), "-fvisibility=hidden",
-              "-pthread", "-DSWIG_TYPE_TABLE=openpai", "-I", SWIG, "-I", HERE,
+              "-pthread", "-DSWIG_TYPE_TABLE=openpai", "-I", SWIG, "-I", HERE, "-I", work,
               "-I", paths["include"], "-I", paths["platinclude"],
               *compile_args]
     objects = []
-    for source in (wrap, *sorted(HERE.glob("*.c")), *sorted(SWIG.glob("*.c"))):
+    for source in (*sorted(work.glob("facade_*.c")), *sorted(HERE.glob("*.c")),
+                   *sorted(SWIG.rglob("*.c"))):
         objects.append(work / (source.stem + ".o"))
         run(work, *words("CC"), *common, *(["-w"] if source == wrap else []),
             "-c", source, "-o", objects[-1])
@@ -223,10 +231,13 @@ def build_wheel(wheel_directory, config_settings=None,
     files = metadata()
     with tempfile.TemporaryDirectory() as work:
         package = pathlib.Path(work, "package")
-        package.mkdir()
+        (package / "_remote").mkdir(parents=True)
         build_extension(pathlib.Path(work), package)
-        for path in [*package.iterdir(), *package_files()]:
-            files["openpai/" + path.name] = path.read_bytes()
+        for folder, paths in ((package, package.rglob("*")),
+                              (HERE / "openpai", package_files())):
+            files.update(
+                ("openpai/%s" % path.relative_to(folder), path.read_bytes())
+                for path in paths if path.is_file())
     if "openpai/openpai" in files:
         script = HERE / "_openpai_program.py"
         files[script.name] = script.read_bytes()
@@ -238,8 +249,11 @@ def build_wheel(wheel_directory, config_settings=None,
 def source_files():
     """What a build needs of the source tree, and what people read first."""
     yield from (SOURCE / name for name in (
-        "CMakeLists.txt", "LICENSE", "README.md", "docs/openpai.1",
-        "bindings/CMakeLists.txt", "bindings/README.md"))
+        "CMakeLists.txt", "LICENSE", "README.md",
+        "bindings/CMakeLists.txt", "bindings/README.md",
+        "bindings/accounts.py", "bindings/accounts.txt",
+        "bindings/interface.py", "bindings/interface.txt",
+        "bindings/records.py", "bindings/records.txt"))
     for folder in ("bindings/python", "bindings/swig", "include", "pkgconfig",
                    "src"):
         yield from (path for path in (SOURCE / folder).rglob("*")

@@ -1,9 +1,9 @@
-/* script.c - objects of Python that a scheduler calls: policies, and logs */
+/* script.c - Python objects that the library calls: policies and callbacks */
 #include "glue.h"
 
 PyObject *(*pai_py_wrap_host)(Scheduler *host);
 
-/* An error that was raised before, and the call it has ended goes on. */
+/* An exception raised earlier, set aside while further methods are called. */
 typedef struct kept {
   PyObject *type, *value, *trace;
 } kept;
@@ -16,7 +16,7 @@ static kept put_aside(void)
   return k;
 }
 
-/* The first one stays, unless there was none. */
+/* Restores the earlier exception, if there was one, instead of a new one. */
 static void take_back(kept k)
 {
   if (k.type == NULL)
@@ -27,7 +27,7 @@ static void take_back(kept k)
 
 /* --- calling --------------------------------------------------------------- */
 
-/* What a method answers; new reference, or NULL. */
+/* Calls a method. Returns a new reference, or NULL. */
 static PyObject *call(PyObject *object, const char *method, Scheduler *host,
                       const char *text, size_t len)
 {
@@ -39,11 +39,11 @@ static PyObject *call(PyObject *object, const char *method, Scheduler *host,
     return PyObject_CallMethod(object, method, "s#", text, (Py_ssize_t)len);
   wrapped = pai_py_wrap_host(host);
   if (wrapped == NULL)
-    return NULL; /* out of memory, and so much of it is lost */
+    return NULL; /* out of memory: the host leaks */
   result = text != NULL ? PyObject_CallMethod(object, method, "Os#", wrapped,
                                               text, (Py_ssize_t)len)
                         : PyObject_CallMethod(object, method, "O", wrapped);
-  facade_host_end(host); /* the script may keep it */
+  facade_host_end(host); /* the script may still refer to it */
   Py_DECREF(wrapped);
   return result;
 }
@@ -87,7 +87,7 @@ bool script_settle(bool failed)
   bool raised = PyErr_Occurred() != NULL;
 
   if (raised && !failed && PyErr_ExceptionMatches(PyExc_Exception)) {
-    PyErr_Clear(); /* KeyboardInterrupt is none of these */
+    PyErr_Clear(); /* KeyboardInterrupt is not an Exception, and stays */
     raised = false;
   }
   PyGILState_Release(gil);

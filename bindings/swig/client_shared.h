@@ -2,69 +2,58 @@
 #ifndef OPENPAI_BINDINGS_CLIENT_SHARED_H
 #define OPENPAI_BINDINGS_CLIENT_SHARED_H
 
-#include "local_file.h"
 #include "options.h"
 #include "shared.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Scripts may forget a call, or a client, in any thread: so what follows is
- * changed by who has the lock, but for what is atomic. */
+/* Scripts may free a call or a client in any thread. So the lock guards all
+ * members that are not atomic. */
 struct Client {
   pai_loop *loop;
   pai_client *client; /* NULL: closed */
   atomic_bool is_shut;
-  atomic_bool runs; /* who has the lock may have it for long */
-  Exec *execs;      /* that are not over */
+  atomic_bool runs; /* the thread with the lock runs the loop */
+  Exec *execs;      /* commands that are not over */
   pthread_mutex_t owner;
-  atomic_size_t users; /* the script's object, calls, commands */
+  atomic_size_t users; /* the script's object, calls and commands */
 };
 
 struct Call {
   Client *client;
   pai_op *op;         /* NULL: it is over */
-  bool dropped;       /* the script has forgotten it; freed when it is over */
-  bool broken;        /* there was no memory for what came */
-  bool paused;        /* so much waits to be taken */
-  LocalFile *local;   /* that is downloaded */
-  int upload;         /* what is uploaded, or -1 */
-  job_text taken;     /* what came and was not taken yet */
-  atomic_size_t held; /* bytes of that */
-  atomic_bool over;   /* set last: what follows does not change any more */
-  int status;         /* how it ended: */
+  bool dropped;       /* freed by the script; freed here when it is over */
+  bool broken;        /* out of memory for what was received */
+  bool paused;        /* paused until `taken` is taken */
+  job_text taken;     /* received, and not taken yet */
+  atomic_size_t held; /* bytes of `taken` */
+  atomic_bool over;   /* set last: what follows is constant then */
+  failure failed;     /* its code is 0 after success */
   int http_status, exit_code;
   uint32_t tries;
-  int64_t total;
   job_text body;
-  char *type, *code, *state, *message, *help;
-  bool retriable;
-  int no_answer; /* PAI_NO_ANSWER_*, or 0 */
+  char *type, *state;
 };
 
-/* Waits for whoever has it: never long, for scripts do not run meanwhile. */
+/* Locks the client. Waits at most for one step of the loop, which runs no
+ * script code. */
 void client_take(Client *c);
-/* The same for what scripts ask of it.  False: a failure. */
+/* Locks the client for a call of a script. Returns false after a failure:
+ * another thread runs the loop, or the client is closed. */
 bool client_enter(Client *c, failure *f);
 void client_give(Client *c);
-/* One of its users is so no more. */
+/* Drops a reference; the last one frees the client. */
 void client_leave(Client *c);
 
-/* Keeps what came before the end; if that is much, nothing more comes before it
- * is taken.  A pai_write_cb. */
+/* Keeps data received before the end of a call. Pauses the call if much of it
+ * is not taken. A pai_write_cb. */
 int call_add(void *user_data, const char *bytes, size_t len);
-/* Writes what came into the file that is downloaded.  A pai_write_cb. */
-int call_write(void *user_data, const char *bytes, size_t len);
-/* Reads what is uploaded.  A pai_read_at_cb. */
-ptrdiff_t call_read(void *user_data, uint64_t offset, char *buffer,
-                    size_t size);
-/* The file that was downloaded is whole, or it is not. */
-void call_end_download(Call *call);
-void call_close_files(Call *call);
-/* Keeps what was answered, which is borrowed.  A pai_client_cb. */
+/* Keeps a copy of the answer. A pai_client_cb. */
 void call_over(void *user_data, int status, const pai_client_answer *answer);
 
-/* Asks (facade_calls.c); PAI_OK: call_over() will be called. */
+/* Begins a request (facade/calls.c). If it returns PAI_OK, call_over() will be
+ * called. */
 typedef struct call_bodies {
   const char *text, *code;
   size_t len, code_len;

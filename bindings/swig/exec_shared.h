@@ -5,38 +5,38 @@
 #include "client_shared.h"
 #include "facade_platform.h"
 
-/* What it said, in its order. */
+/* Output of one stream, in a list in order of arrival. */
 typedef struct piece {
   struct piece *next;
   int stream;
   job_text text;
 } piece;
 
-/* Changed by who has the client or the platform, but for what is atomic. */
+/* The lock of the client or of the platform guards all members that are not
+ * atomic. */
 struct Exec {
-  Client *client;     /* whose loop it is on, and which it holds; or */
-  Platform *platform; /* which the script holds until it is over */
-  Exec **list, *next; /* of that one's, until it is over */
+  Client *client;     /* client whose loop runs it, with a reference; or */
+  Platform *platform; /* platform, which the script keeps until it is over */
+  Exec **list, *next; /* their list, until it is over */
   pai_session *session;
-  job_text input;          /* for when it has begun */
-  bool ended;              /* there will be no more of that */
-  piece *said, *newest;    /* not taken yet */
-  size_t held;             /* bytes of that */
-  atomic_int stream;       /* of its first; 0: nothing was said */
-  atomic_bool live, begun; /* else all is said when it is over */
-  atomic_bool full;        /* it waits to be taken */
-  bool broken;             /* there was no memory for something */
-  atomic_bool over; /* set last: what follows does not change any more */
-  int status, how, code, signal, http_status;
-  char *text, *api_code, *help;
-  bool retriable;
-  int no_answer; /* PAI_NO_ANSWER_*, or 0 */
+  job_text input;          /* input to send when the command has begun */
+  bool ended;              /* the input was closed */
+  piece *said, *newest;    /* output that was not taken yet */
+  size_t held;             /* bytes of that output */
+  atomic_int stream;       /* stream of the first piece; 0: there is none */
+  atomic_bool live, begun; /* not live: output is given when it is over */
+  atomic_bool full;        /* paused until output is taken */
+  bool broken;             /* out of memory for input or output */
+  atomic_bool over;        /* set last: what follows is constant then */
+  failure failed;          /* its code is 0 after success */
+  int how, code, signal;
+  char *text; /* how it ended */
 };
 
-/* Keeps what it said; if that is much and it is live, it waits.  `user_data` is
- * the Exec. */
+/* Keeps output of a command, whose Exec is `user_data`. Pauses a live command
+ * that has too much. */
 void exec_output(void *user_data, int stream, const char *bytes, size_t len);
-/* Some of that. */
+/* Takes the first piece of output. */
 log_bytes exec_pop(Exec *e);
 
 #endif /* OPENPAI_BINDINGS_EXEC_SHARED_H */

@@ -1,9 +1,11 @@
 /*
- * facade.h - what the bindings wrap: libopenpai as a script wants it
+ * facade.h - the C functions that the Python and Lua bindings wrap
  *
- * One for all languages, over <openpai/openpai.h> only.  A Platform brings its
- * own loop, and waits in a way that lets the language handle signals, stop at
- * an error of a callback, and raise that very error when the job is over.
+ * bindings/interface.txt declares them; facade_interface.h is made of it.
+ * The facade is the same for all languages and uses <openpai/openpai.h> only.
+ * A Platform has its own loop. While it waits, it lets the language handle
+ * signals, stops at an error of a callback, and raises that same error when
+ * the job is over.
  */
 #ifndef OPENPAI_BINDINGS_FACADE_H
 #define OPENPAI_BINDINGS_FACADE_H
@@ -12,39 +14,36 @@
 
 #include <stdbool.h>
 
-typedef pai_spec Job; /* named apart from pai_spec_*(): SWIG makes Job_*() */
-typedef pai_draft Draft;
-typedef struct Platform Platform;
-
-/* Lists, which each language turns into its own. */
+/* List of strings, which each language converts to its own type. */
 typedef struct job_strings {
   const pai_spec *spec;
-  const char *(*get)(const pai_spec *spec, size_t i); /* NULL ends them */
+  const char *(*get)(const pai_spec *spec, size_t i); /* NULL at the end */
 } job_strings;
 
-/* A text that was made, and is freed when the language has its own. */
+/* Allocated text, freed when the language has its own copy. */
 typedef struct job_text {
   char *bytes; /* ends with a zero; NULL after a failure */
   size_t len;
 } job_text;
 
-/* The same in JSON: a list or a table, of what is there only, which each
- * language takes apart. */
+/* JSON list or object with absent values left out. Each language decodes
+ * it. */
 typedef struct listing {
   job_text json;
 } listing;
+typedef listing findings; /* a report, as facade_report() writes it */
 
-/* Strings in a row, each with its zero. */
+/* Sequence of strings, each with its terminating zero. */
 typedef struct words {
   const char *bytes;
   size_t len;
 } words;
 
-/* What a place is set to. */
+/* New value of a place in a draft. */
 typedef struct draft_value {
   const char *text;
-  size_t len;   /* of a text that stays one; */
-  bool is_text; /* else it is YAML or JSON, and ends with a zero */
+  size_t len;   /* length of `text`, used if is_text */
+  bool is_text; /* else `text` is YAML or JSON, and ends with a zero */
 } draft_value;
 
 /* State of a job, and its completion code if the state is final. */
@@ -53,29 +52,30 @@ typedef struct job_state {
   int code;
 } job_state;
 
-/* Why a call failed; zero: it did not.  Becomes the exception. */
+/* Why a call failed; a code of 0 means success. Becomes the exception. */
 typedef struct failure {
   int code;
-  pai_error *err;     /* NULL: the code says all */
-  const char *text;   /* NULL: the error's own */
-  char *made;         /* the same, allocated */
+  pai_error *err;     /* NULL: `code` is all there is */
+  const char *text;   /* NULL: the message of `err` */
+  char *made;         /* the message, allocated; NULL: `text` */
   pai_report *report; /* of an invalid job file, or NULL */
-  char *file;         /* what was read, allocated, or NULL */
+  char *file;         /* name of the file that was read, allocated, or NULL */
   int error;          /* errno, or 0 */
-  /* What a server answered, where there is no `err`; allocated. */
+  /* Answer of a server, if `err` is NULL; allocated. */
   char *help, *api_code;
-  int http_status; /* 0: there was no answer */
+  int http_status; /* 0: no answer */
   bool retriable;
   int no_answer; /* PAI_NO_ANSWER_*, or 0 */
-  int64_t wait;  /* microseconds until the same call makes sense; or 0 */
+  int64_t wait;  /* microseconds until a retry makes sense, or 0 */
 } failure;
 
 /*
- * A script's callback, as the head of a struct of its language.  The first
- * error of on_event() or check() is kept in there until rethrow() hands it
- * to the interpreter; until then no event is delivered.  on_event() answers
- * PAI_EUSER for an error, PAI_ECANCELED if a signal was the reason; check()
- * gives signals' handlers a chance, and is not 0 if one has raised.
+ * Callback of a script: the first member of a struct of the language. The
+ * first error of on_event() or check() is kept in that struct until rethrow()
+ * hands it to the interpreter. Until then no event is delivered. on_event()
+ * returns PAI_EUSER for an error, and PAI_ECANCELED if a signal caused it.
+ * check() runs pending signal handlers, and does not return 0 if one of them
+ * raised an error.
  */
 typedef struct listener listener;
 struct listener {
@@ -85,126 +85,125 @@ struct listener {
   void (*free)(listener *self);
 };
 
-/* Each takes the listener, also when it fails.  `limits`: keep_time, keep_bytes,
- * keep_jobs of pai_platform_options.  A platform that is durable
- * keeps its jobs in the root's database (facade_records.h). */
-Platform *facade_open(const char *root, bool durable, const char *runtime,
-                      const char *policy, listener *l, words limits,
-                      failure *f);
-job_state facade_run(Job *job, const char *root, listener *l, failure *f);
+/* Raw bytes of a log. */
+typedef struct log_bytes {
+  char *bytes; /* allocated, or NULL */
+  size_t len;
+} log_bytes;
 
-/* Frees without a word: kills what runs, but for tasks of a durable one. */
-void facade_free(Platform *p);
+/* A node, by its name or, if that is NULL, by its number. */
+typedef struct node_ref {
+  const char *name;
+  size_t number;
+} node_ref;
 
-/* Fields: name, user, code_dir, work_dir.  Of a durable platform the job is in
- * the database when this returns, but for a call from a callback. */
-pai_job_id facade_submit(Platform *p, Job *job, words fields, failure *f);
-/* The same, which waits for nothing: see facade_promise(). */
-pai_job_id facade_submit_soon(Platform *p, Job *job, words fields, failure *f);
-void facade_stop(Platform *p, pai_job_id job, failure *f);
-void facade_forget(Platform *p, pai_job_id job, failure *f);
-void facade_rescale(Platform *p, pai_job_id job, const char *role,
-                    uint32_t tasks, failure *f);
-job_state facade_state(Platform *p, pai_job_id job, failure *f);
-char *facade_dir(Platform *p, pai_job_id job, failure *f); /* allocated */
-int facade_fd(Platform *p, failure *f);
-int facade_timeout_ms(Platform *p, failure *f);
+/* Machines from which to make a cluster. */
+typedef struct machine_list {
+  const pai_cluster_machine *list;
+  size_t count;
+} machine_list;
 
-/* These call back.  dispatch() and step(), which waits for at most so long (-1:
- * for a while), are true while there is more to wait for.  Tasks that are left
- * are adopted by the next platform of the root. */
-bool facade_dispatch(Platform *p, failure *f);
-bool facade_step(Platform *p, int most_ms, failure *f);
-job_state facade_wait(Platform *p, pai_job_id job, failure *f);
-void facade_close(Platform *p, bool leave, failure *f);
+/* A policy: the name of a built-in one, or an object of the language. */
+typedef struct policy_ref {
+  const char *name; /* NULL, without an object: the default policy */
+  void *object;     /* reference that the callee takes */
+  bool lends;
+  bool hears; /* the object has event() */
+} policy_ref;
+
+/* Destination of a log: an object with write(), which the callee takes. NULL:
+ * no log. */
+typedef struct log_ref {
+  void *object;
+} log_ref;
+
+#include "facade_interface.h"
+
+/* Iteration over all nodes, for languages whose loops call a function. */
+typedef struct node_walk {
+  const Cluster *cluster;
+} node_walk;
+
+/* --- functions for more than one of those ---------------------------------- */
 
 bool facade_is_closed(const Platform *p);
+bool client_is_shut(const Client *c);
+bool exec_has_begun(const Exec *e);
+bool exec_is_over(const Exec *e);
+bool exec_is_full(const Exec *e);
 
-/* Job files.  What is returned is the caller's; a report or text that was
- * made may be NULL only after a failure. */
-Job *facade_load(const char *path, failure *f);
-Job *facade_parse(const char *text, size_t len, failure *f);
-pai_report *facade_check(const char *text, size_t len, int version, bool hived,
-                         failure *f);
-pai_report *facade_check_file(const char *path, int version, bool hived,
-                              failure *f);
-/* The text with all corrections that are sure. */
-job_text facade_fix(const char *text, size_t len, int version, bool hived,
-                    failure *f);
-/* What is at a position, from 1, and where a JSON pointer leads. */
-listing facade_at(const char *text, size_t len, uint32_t line, uint32_t column,
-                  failure *f);
-listing facade_range(const char *text, size_t len, const char *place,
-                     failure *f);
-job_text facade_write(const Job *job, int format, int version, bool secrets,
-                      failure *f);
-/* What it will do, in PAI_FORMAT_TEXT or _JSON. */
-job_text facade_explain(const Job *job, int format, failure *f);
-job_text facade_job_get(const Job *job, const char *place, failure *f);
-listing facade_roles(const Job *job, failure *f);
-listing facade_prerequisites(const Job *job, failure *f);
+job_text facade_write(const Job *job, int format, bool secrets, failure *f);
 pai_job_view facade_job_view(const Job *job);
-/* The place of a secret that the job lacks. */
+/* Returns the place of the i-th secret that the job lacks. */
 const char *facade_missing_secret(const pai_spec *spec, size_t i);
-job_text facade_docker_config(const Job *job, failure *f);
-/* What job config v1 cannot say. */
-pai_report *facade_v1_report(const Job *job, failure *f);
-job_text facade_schema(int version, failure *f);
 
-/* How `b` differs from `a`: four texts a change, each with its zero: kind,
- * pointer, and the old and the new value as JSON, "" for none. */
-job_text facade_diff(const Job *a, const Job *b, failure *f);
-
-void facade_set(Draft *draft, const char *place, draft_value value,
-                failure *f);
-job_text facade_get(const Draft *draft, const char *place, failure *f);
-/* Of the draft's text as it is. */
-Job *facade_draft_job(const Draft *draft, failure *f);
-/* A copy with "time", "after" (names, with commas between them),
- * "virtual_cluster" and "priority" in its file. */
-Job *facade_job_with(const Job *job, words fields, failure *f);
-pai_report *facade_draft_check(const Draft *draft, int version, bool hived,
+job_text facade_topology_write(const Topology *t, int format, words marks,
                                failure *f);
+size_t facade_find(const Cluster *cluster, node_ref node, failure *f);
+job_text facade_draw(const Cluster *cluster, int format, bool colour,
+                     words marks, failure *f);
+job_text facade_allocation_write(const Allocation *set, bool json, failure *f);
 
-/* Frees what a failure holds. */
+/* --- functions that each language defines -------------------------------- */
+
+/*
+ * Calls a method of an object. The arguments are `host`, which is taken, and
+ * `text`; each is left out if NULL. Writes the result to *answer if that is
+ * not NULL. Returns PAI_EUSER if the method raised an error; the first error
+ * is kept.
+ */
+int script_ask(void *object, const char *method, Scheduler *host,
+               const char *text, size_t len, job_text *answer);
+void *script_hold(void *object);  /* adds a reference */
+void *script_clone(void *object); /* result of clone(), or NULL */
+void script_drop(void *object);   /* drops a reference; NULL is allowed */
+
+/* Ends a call. Returns true if an error is kept, which becomes the failure of
+ * the call. If the call has not failed, an error is dropped, unless it is to
+ * end the program. */
+bool script_settle(bool failed);
+
+/* Returns true if a signal handler has raised an error. */
+bool script_signals(void);
+
+/* Ends the use of a host: all later calls on it fail. */
+void facade_host_end(Scheduler *host);
+
+/* --- failures and names ---------------------------------------------------- */
+
+/* Frees all that a failure owns. */
 void facade_failure_dispose(failure *f);
 
-/* "line 3, column 5: " and the message, then, on a line of its own, the help;
- * allocated, NULL without memory. */
+/* Returns "line 3, column 5: " and the message, and the help on a line of its
+ * own. Allocated; NULL without memory. */
 char *facade_describe(const failure *f);
 
-/* The message alone. */
+/* Returns the message alone. */
 const char *facade_message(const failure *f);
 
-/* What else there is, of the error or of an answer; NULL, or 0, for nothing. */
+/* Return the other details of the error or answer; NULL or 0 if there are
+ * none. */
 const char *facade_help(const failure *f);
 const char *facade_api_code(const failure *f);
 int facade_http_status(const failure *f);
 bool facade_retriable(const failure *f);
 int facade_no_answer(const failure *f);
+const char *facade_file(const failure *f);
+/* {"valid", "version", "diagnostics"} */
+listing facade_report(const pai_report *report, failure *f);
+int facade_errno(const failure *f); /* 0: none */
 int64_t facade_retry_after(const failure *f);
 
-/* The failure below this one, borrowed from it; false: there is none. */
+/* Sets `cause` to the failure that caused `f`, borrowed from `f`. Returns
+ * false if there is none. */
 bool facade_cause(failure *cause, const failure *f);
 
-/* Names of numbers, or NULL for none. */
+/* Return the names of constants, or NULL for an unknown value. */
 const char *facade_event_type(const pai_event *event);
 const char *facade_event_stream(const pai_event *event);
 const char *facade_state_name(int state);
 const char *facade_severity_name(int severity);
 const char *facade_change_name(int kind);
 bool facade_is_final(int state);
-
-#include "facade_resource.h"
-#include "facade_accounts.h"
-#include "facade_client.h"
-#include "facade_exec.h"
-#include "facade_files.h"
-#include "facade_follow.h"
-#include "facade_hived.h"
-#include "facade_life.h"
-#include "facade_records.h"
-#include "facade_sched.h"
-#include "facade_sim.h"
 
 #endif /* OPENPAI_BINDINGS_FACADE_H */

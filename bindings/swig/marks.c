@@ -1,4 +1,4 @@
-/* marks.c - lists that a script gives: words, numbers, and marks of GPUs */
+/* marks.c - lists from scripts: words, numbers, and marks of GPUs */
 #include "shared.h"
 
 #include <stdlib.h>
@@ -12,6 +12,20 @@ const char *facade_word(const words *w, size_t *at)
     return NULL;
   *at += strlen(word) + 1;
   return word;
+}
+
+const char **facade_word_list(const words *w, size_t *count, failure *f)
+{
+  const char **list = calloc(w->len + 1, sizeof(*list)); /* at most */
+  size_t n = 0;
+
+  if (list == NULL)
+    facade_fail(f, PAI_ENOMEM, "out of memory");
+  for (size_t at = 0; list != NULL && at < w->len;)
+    list[n++] = facade_word(w, &at);
+  if (count != NULL)
+    *count = n;
+  return list;
 }
 
 bool facade_number(const char *word, int64_t most, int64_t *number)
@@ -57,7 +71,8 @@ static int state_of(const char *word)
   return PAI_MARK_NONE;
 }
 
-/* Four words; false: there are no more, or they are wrong. */
+/* Reads four words as a mark. Returns false at the end, and after a
+ * failure. */
 static bool next_mark(pai_gpu_mark *mark, size_t *number, const words *w,
                       size_t *at, place_fn place, const void *of, failure *f)
 {

@@ -1,4 +1,4 @@
-/* options.c - structs of the library's that are told as words */
+/* options.c - reads option structs of the library from pairs of words */
 #include "options.h"
 #include "shared.h"
 
@@ -59,7 +59,7 @@ static bool set_name(int *at, const option *o, const char *word)
   return false;
 }
 
-/* "like is one of philly, helios" */
+/* Fails with a message like "like is one of philly, helios". */
 static bool refuse_name(failure *f, const option *o)
 {
   char names[512] = "";
@@ -85,20 +85,19 @@ static bool set(void *out, const option *o, const char *word, failure *f)
          refuse(f, o->name, " wants a whole number, not below 0");
 }
 
-bool options_read(void *out, const option *known, size_t n, const words *w,
-                  failure *f)
+bool options_read(void *out, const option *known, const words *w, failure *f)
 {
   for (size_t at = 0; at < w->len;) {
     const char *name = facade_word(w, &at), *value = facade_word(w, &at);
-    size_t i = 0;
+    const option *o = known;
 
-    while (i < n && strcmp(known[i].name, name) != 0)
-      i++;
-    if (i == n)
+    while (o->name != NULL && strcmp(o->name, name) != 0)
+      o++;
+    if (o->name == NULL)
       return refuse(f, name, " is no option of this");
     if (value == NULL)
       return refuse(f, name, " has no value");
-    if (!set(out, &known[i], value, f))
+    if (!set(out, o, value, f))
       return false;
   }
   return true;

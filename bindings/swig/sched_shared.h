@@ -1,4 +1,5 @@
-/* sched_shared.h - what the facade's files of schedulers have in common */
+/* sched_shared.h - schedulers, views and script policies, for the facade's own
+ * files */
 #ifndef OPENPAI_BINDINGS_SCHED_SHARED_H
 #define OPENPAI_BINDINGS_SCHED_SHARED_H
 
@@ -7,7 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A policy of the language, of a scheduler and its forks. */
+/* A policy written in the script language, shared by a scheduler and its
+ * forks. */
 typedef struct script {
   pai_policy table; /* its name is allocated */
   void *object;
@@ -15,47 +17,50 @@ typedef struct script {
 } script;
 
 struct Scheduler {
-  pai_sched *sched; /* NULL: a host whose call is over, an empty view */
+  pai_sched *sched; /* NULL: a host after its call, or an empty view */
   const pai_policy_host *host; /* NULL: no host */
-  script **scripts;            /* its policies of the language, so far */
+  script **scripts;            /* its script policies, which it keeps */
   size_t nscripts;
-  void *log;             /* or NULL */
-  bool inside;           /* a call that may call back */
-  bool view;             /* of another's scheduler, to look at */
-  bool deciding;         /* a host that may act */
+  void *log;             /* script object with write(), or NULL */
+  bool inside;           /* in a call that may run callbacks */
+  bool view;             /* read-only view, for a simulation or replay */
+  bool deciding;         /* a host in decide(), which may act */
   pthread_mutex_t owner; /* recursive: a policy calls from its thread */
 };
 
-/* One that has nothing yet. */
+/* Makes an empty Scheduler. */
 Scheduler *sched_make(failure *f);
 
-/* For a call that looks; give it back. */
+/* Locks a scheduler for reading. Returns false after a failure. Ends with
+ * sched_give(). */
 bool sched_take(Scheduler *s, failure *f);
 void sched_give(Scheduler *s);
 
-/* The same for calls that may call back, on what may only be looked at. */
+/* The same for calls that may run callbacks, also on a read-only view. */
 bool sched_enter(Scheduler *s, failure *f);
 void sched_leave(Scheduler *s, failure *f);
-/* What a script has raised becomes the call's failure. */
+/* Turns an error that a script raised into the failure of the call. */
 void sched_settle(failure *f);
 
-/* Its policy's table, which lives as long as the scheduler; NULL: it is a
- * built-in one, or that failed.  Takes the policy. */
+/* Keeps the policy, which it takes, as long as the scheduler. Returns its
+ * table; NULL for a built-in policy, and after a failure. */
 const pai_policy *sched_keep(Scheduler *s, policy_ref policy, failure *f);
 
 /*
- * A view is its owner's lock, too: nobody looks between begin and end, which
- * sets what is seen from then on, or NULL.  end() settles, too, if there are
- * scripts, of the view's or others.
+ * The lock of a view is also the lock of its owner. Between view_begin() and
+ * view_end() nobody reads the view. view_end() sets the scheduler that is seen
+ * afterwards, or NULL. It calls sched_settle() if scripts may have raised an
+ * error: those of the view, or `others`.
  */
 Scheduler *view_make(failure *f);
 bool view_begin(Scheduler *view, failure *f);
 void view_end(Scheduler *view, const pai_sched *seen, bool others, failure *f);
 
-/* A list of all decisions, or of none. */
+/* Returns a list of all decisions; an empty one if not `all`. */
 listing sched_put_decisions(const pai_sched *sched, bool all, failure *f);
 
-/* A policy is made, and held once; NULL after a failure. */
+/* Makes a policy with one reference, and takes `policy.object`. Returns NULL
+ * after a failure. */
 script *script_make(policy_ref policy, failure *f);
 void script_release(script *p);
 

@@ -1,4 +1,4 @@
-/* shared.c - files, and what becomes a list or a table, for the facade */
+/* shared.c - files, and JSON, for the facade */
 #include "shared.h"
 
 #include <errno.h>
@@ -14,6 +14,50 @@ void facade_fail(failure *f, int code, const char *text)
 {
   f->code = code;
   f->text = text;
+}
+
+bool facade_lock(pthread_mutex_t *owner, const char *busy, failure *f)
+{
+  if (pthread_mutex_trylock(owner) == 0)
+    return true;
+  facade_fail(f, PAI_EBUSY, busy);
+  return false;
+}
+
+void facade_unlock(pthread_mutex_t *owner)
+{
+  (void)pthread_mutex_unlock(owner);
+}
+
+char *facade_copy(const char *text)
+{
+  return text != NULL && *text != '\0' ? strdup(text) : NULL;
+}
+
+void facade_keep(failure *f, int code, const pai_error *err)
+{
+  facade_failure_dispose(f);
+  *f = (failure){ .code = code };
+  if (err == NULL)
+    return;
+  f->made = facade_copy(pai_error_message(err));
+  f->help = facade_copy(pai_error_help(err));
+  f->api_code = facade_copy(pai_error_api_code(err));
+  f->file = facade_copy(pai_error_file(err));
+  f->error = pai_error_number(err);
+  f->http_status = pai_error_http_status(err);
+  f->retriable = pai_error_retriable(err) != 0;
+  f->no_answer = pai_error_no_answer(err);
+  f->wait = pai_error_retry_after(err);
+}
+
+void facade_fail_as(failure *f, const failure *kept)
+{
+  *f = *kept;
+  f->made = facade_copy(kept->made);
+  f->file = facade_copy(kept->file);
+  f->help = facade_copy(kept->help);
+  f->api_code = facade_copy(kept->api_code);
 }
 
 int facade_collect(void *user_data, const char *bytes, size_t len)
@@ -40,7 +84,8 @@ job_text facade_finished(job_text t, const failure *f)
 
 /* --- files -------------------------------------------------------------- */
 
-/* Not the library's load functions: the text is wanted for a report, too. */
+/* The library's load functions are not used, because a report needs the
+ * text. */
 static int read_all(job_text *t, int fd, size_t most)
 {
   char chunk[CHUNK];
@@ -87,7 +132,7 @@ job_text facade_read_file(const char *path, size_t most, failure *f)
 
   if (error == 0)
     error = read_all(&t, fd, most);
-  f->file = strdup(is_stdin ? "<stdin>" : path); /* or it is not told */
+  f->file = strdup(is_stdin ? "<stdin>" : path); /* NULL without memory */
   if (error != 0)
     facade_fail_file(f, "read", is_stdin ? "standard input" : path, error);
   if (fd >= 0 && !is_stdin)
@@ -113,7 +158,7 @@ void json_start(json *j)
 
 listing json_finish(json *j, failure *f)
 {
-  if (j->out != NULL && fclose(j->out) == 0) /* tells of failed writes, too */
+  if (j->out != NULL && fclose(j->out) == 0) /* reports any failed write */
     return (listing){ j->made };
   if (j->out != NULL)
     free(j->made.bytes);
@@ -134,7 +179,8 @@ static void put_string(FILE *out, const char *s)
   (void)fputc('"', out);
 }
 
-/* What comes before each value.  False: it cannot be written. */
+/* Writes the comma and the name before a value. Returns false if nothing can
+ * be written. */
 static bool next(json *j, const char *name)
 {
   if (j->out == NULL)
@@ -181,6 +227,14 @@ void json_number(json *j, const char *name, int64_t value)
 {
   if (next(j, name))
     (void)fprintf(j->out, "%lld", (long long)value);
+}
+
+void json_cpus(json *j, const char *name, uint64_t milli)
+{
+  char text[PAI_CPUS_TEXT];
+
+  if (next(j, name))
+    (void)fputs(pai_cpus_text(text, milli), j->out);
 }
 
 void json_known(json *j, const char *name, int64_t value)
@@ -234,4 +288,68 @@ void json_bool(json *j, const char *name, bool value)
 {
   if (next(j, name))
     (void)fputs(value ? "true" : "false", j->out);
+}
+
+void json_raw(json *j, const char *name, const char *value)
+{
+  if (value != NULL && next(j, name))
+    (void)fputs(value, j->out);
+}
+
+/* --- structs ---------------------------------------------------------------- */
+
+static int64_t number_at(const json_field *f, const void *at)
+{
+  switch (f->type) {
+  case JSON_I32: return *(const int32_t *)at;
+  case JSON_U32: return *(const uint32_t *)at;
+  case JSON_I64: return *(const int64_t *)at;
+  case JSON_U64: return (int64_t) * (const uint64_t *)at;
+  default: return 0;
+  }
+}
+
+static void put_number(json *j, const json_field *f, int64_t n)
+{
+  switch (f->kind) {
+  case JSON_KNOWN: json_known(j, f->name, n); break;
+  case JSON_BOOL: json_bool(j, f->name, n != 0); break;
+  case JSON_AMOUNT: json_amount(j, f->name, (uint64_t)n); break;
+  case JSON_INDEX: json_index(j, f->name, (uint32_t)n); break;
+  case JSON_ID: json_id(j, f->name, (uint64_t)n); break;
+  case JSON_PART: json_part(j, f->name, (uint64_t)n, f->whole); break;
+  case JSON_CPUS: json_cpus(j, f->name, (uint64_t)n); break;
+  default: json_number(j, f->name, n);
+  }
+}
+
+void json_fields(json *j, const json_field *f, const void *of)
+{
+  for (; f->kind != JSON_END; f++) {
+    const void *at = (const char *)of + f->at;
+
+    if (f->kind == JSON_TEXT)
+      json_text(j, f->name, *(const char *const *)at);
+    else if (f->kind == JSON_SOME)
+      json_some(j, f->name, *(const char *const *)at);
+    else
+      put_number(j, f, number_at(f, at));
+  }
+}
+
+void json_record(json *j, const char *name, const json_field *fields,
+                 const void *of)
+{
+  json_begin(j, name, '{');
+  json_fields(j, fields, of);
+  json_end(j, '}');
+}
+
+listing json_object(const json_field *fields, const void *of, failure *f)
+{
+  json j;
+
+  json_start(&j);
+  json_record(&j, NULL, fields, of);
+  return json_finish(&j, f);
 }

@@ -1,4 +1,4 @@
-/* text.c - failures in words, and names of numbers */
+/* text.c - messages of failures, and names of constants */
 #include "facade.h"
 
 #include <stdio.h>
@@ -47,6 +47,16 @@ int facade_no_answer(const failure *f)
 bool facade_retriable(const failure *f)
 {
   return f->retriable || pai_error_retriable(f->err) != 0;
+}
+
+const char *facade_file(const failure *f)
+{
+  return f->file != NULL ? f->file : pai_error_file(f->err);
+}
+
+int facade_errno(const failure *f)
+{
+  return f->error != 0 ? f->error : pai_error_number(f->err);
 }
 
 int64_t facade_retry_after(const failure *f)

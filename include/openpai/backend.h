@@ -1,16 +1,17 @@
 /**
  * @file openpai/backend.h
- * Back ends: what carries out launch plans and tells how tasks ended.
+ * Back ends: they start tasks from launch plans and report how tasks ended.
  *
- * A back end is a table of functions.  Its owner opens it with a host, which
- * is all it may use: a loop, an allocator, where to tell what.  To a back end
- * a task is a number that its owner chose; it knows nothing of jobs, queues
- * or retries.
+ * A back end is a table of functions.  Its owner opens it with a host: a loop,
+ * an allocator and callbacks, which is all that the back end may use.  A back
+ * end knows a task by a number that its owner chose; it knows nothing of jobs,
+ * queues or retries.
  *
- * A back end tells only from the loop, never from inside a call.
+ * A back end calls the host's callbacks only from the loop, never from inside
+ * a function of its table.
  *
- * Threads: LOOP.  All functions of a table, and all of its host's, are called
- * in the thread that runs the loop.
+ * Threads: LOOP.  All functions of a table and of its host are called in the
+ * thread that runs the loop.
  */
 #ifndef OPENPAI_BACKEND_H
 #define OPENPAI_BACKEND_H
@@ -21,213 +22,221 @@ PAI_BEGIN_DECLS
 
 enum { PAI_BACKEND_VERSION = 1 };
 
-/* --- what is to be started ------------------------------------------------ */
+/* --- launch plans -------------------------------------------------------- */
 
-/** In what a task runs. */
+/** Runtimes of tasks. */
 enum {
-  PAI_RUNTIME_AUTO = 0, /**< a container if the plan's image is at hand, else
-                                a sandbox if the machine lets us, else plain */
+  PAI_RUNTIME_AUTO = 0, /**< a container if the plan's image is available, else
+                             a sandbox if the machine permits it, else plain
+                             processes */
   PAI_RUNTIME_PROCESS = 1, /**< plain processes of this user */
-  PAI_RUNTIME_BWRAP = 2,   /**< own /tmp and process numbers, by bubblewrap */
+  PAI_RUNTIME_BWRAP = 2,   /**< a bubblewrap sandbox with its own /tmp and
+                                PIDs */
   PAI_RUNTIME_PODMAN = 3,  /**< a container of the plan's image */
   PAI_RUNTIME_DOCKER = 4
 };
 
-/** Of pai_launch_plan.flags. */
+/** Bits of pai_launch_plan.flags. */
 enum {
-  /** Sandboxes of tasks with the same job_dir share one PID namespace, and see
-   *  no process but each other's: tasks that look for each other by number, as
-   *  MPI's do, need that.  Without it each task has a namespace of its own. */
+  /** Sandboxes of tasks with the same job_dir share a PID namespace, and see
+   *  only their processes.  Tasks that find each other by PID, such as those
+   *  of MPI, need that.  Without this flag each task has its own namespace. */
   PAI_LAUNCH_SHARE_PIDS = 1,
   /** A sandbox keeps the machine's /tmp. */
   PAI_LAUNCH_SHARE_TMP = 2,
-  /** Its standard input stays open for those who attach to it; */
+  /** The standard input of the task stays open for attached sessions. */
   PAI_LAUNCH_INPUT = 4,
-  /** and that is a terminal, as are the other two. */
+  /** Standard input, output and error are a terminal. */
   PAI_LAUNCH_TTY = 8,
-  /** Its job belongs to another account than the user whom it runs as.  A
-   *  sandbox shows nothing of that user's session, terminals and home folder,
-   *  and the machine read-only.  @since 0.1 */
+  /** The job belongs to an account other than the user that runs the task.  A
+   *  sandbox does not show that user's session, terminals and home folder, and
+   *  shows the machine read-only.  @since 0.1 */
   PAI_LAUNCH_APART = 16
 };
 
-/** A folder or file that a task sees at another place.  FROZEN: this struct
- *  never grows. */
+/** A mount: a folder or file that a task sees at another path.  FROZEN: this
+ *  struct never grows. */
 typedef struct pai_launch_mount {
-  const char *source; /**< absolute, of the machine */
-  const char *target; /**< absolute, as the task names it */
+  const char *source; /**< absolute path on the machine */
+  const char *target; /**< absolute path in the task */
   int readonly;
 } pai_launch_mount;
 
-/** All that a back end needs of a task to start it; strings are not kept.
- *  Fields are only ever appended, and 0 always means "none", "no limit". */
+/** A launch plan: all that a back end needs to start a task.  Strings are not
+ *  kept.  Fields are only ever appended, and 0 always means "none", "no
+ *  limit". */
 typedef struct pai_launch_plan {
   size_t struct_size;
-  const char *dir;     /**< absolute; the task folder: its logs, its status;
-                               made if it is not there */
-  const char *workdir; /**< where the script begins; NULL: where the back end
-                               runs, in a container where its image says */
+  const char *dir;     /**< absolute path of the task folder, with its logs and
+                            status; created if missing */
+  const char *workdir; /**< working folder of the script; NULL: that of the
+                            back end; in a container, that of its image */
   const char *script;  /**< for bash */
-  const char *const *env; /**< "NAME=value", NULL-terminated; over the few that
-                               tasks get of this process's (pass_env); in a
-                               container over the image's */
-  uint64_t gpus;          /**< a mask of the machine's GPUs */
-  uint32_t cpus;          /**< how many it is held to */
-  uint32_t nice;          /**< how much it gives way to others, 0 to 19 */
-  uint64_t memory;        /**< bytes it is held to */
+  const char *const *env; /**< "NAME=value", NULL-terminated; they override the
+                               variables passed from this process (pass_env)
+                               and those of a container's image */
+  uint64_t gpus;          /**< mask of GPUs of the machine */
+  uint32_t cpus;          /**< limit of CPUs, rounded up: see milli_cpus */
+  uint32_t nice;          /**< nice value, 0 to 19 */
+  uint64_t memory;        /**< memory limit in bytes */
   uint64_t shm;           /**< bytes of a container's /dev/shm */
-  const char *cpu_list;   /**< CPUs it may use, as cpusets take them: "0-3,8";
+  const char *cpu_list;   /**< CPUs that it may use, in cpuset format: "0-3,8";
                                NULL: all */
-  const char *numa_nodes; /**< whose memory it prefers: "0,2"; NULL: any */
+  const char *numa_nodes; /**< NUMA nodes with preferred memory: "0,2"; NULL:
+                               any */
   int runtime;            /**< PAI_RUNTIME_* */
   uint32_t flags;         /**< PAI_LAUNCH_* */
   const char *image;      /**< of containers; NULL or "host": none */
   const char *user;       /**< of containers: "1000:1000"; NULL: its root */
   const pai_launch_mount *mounts;
   size_t nmounts;
-  uint64_t log_limit;  /**< bytes of a log file, of which two are kept;
-                           0: 256 MiB */
-  const char *job_dir; /**< absolute; a folder that the tasks of a job share,
-                            which containers see, too; NULL: none */
-  uint64_t processes; /**< that the task may have at a time, where the back end
-                           can count them; 0: any number */
-  /** Variables that the script itself sets, as `env`, so that nothing obeys them
-   *  before the task is where it is confined; a command that enters the task
-   *  gets them, too.  NULL: none.  @since 0.1 */
+  uint64_t log_limit;  /**< size in bytes of a log file, of which two are kept;
+                            0: 256 MiB */
+  const char *job_dir; /**< absolute path of a folder that the tasks of a job
+                            share, also in containers; NULL: none */
+  uint64_t processes;  /**< most processes of the task at a time, if the back
+                            end can count them; 0: any number */
+  /** Variables in the format of `env` that the script itself sets, so that
+   *  they have no effect on programs that run before the task is confined.  A
+   *  command that enters the task gets them, too.  NULL: none.  @since 0.1 */
   const char *const *own_env;
-  /** The same, of a task that is in no container.  @since 0.1 */
+  /** As own_env, only for a task outside containers.  @since 0.1 */
   const char *const *own_env_outside;
   /** Owner of the task; tasks of one owner share the limit below.  NULL: none.
    *  @since 0.1 */
   const char *owner;
-  /** Most processes that all tasks of the owner may have at a time, where the
-   *  back end can count them; 0: any number.  @since 0.1 */
+  /** Most processes of all tasks of the owner at a time, if the back end can
+   *  count them; 0: any number.  @since 0.1 */
   uint64_t owner_processes;
-  /** Folders and files below /tmp of the machine that a task with a /tmp of its
-   *  own sees at their places, to be read and written; NULL-terminated.  What is
-   *  not there, or belongs to the platform, is left out.  NULL: none.
-   *  @since 0.1 */
+  /** Folders and files below /tmp of the machine that a task with its own /tmp
+   *  can read and write at the same paths; NULL-terminated.  Missing ones, and
+   *  those of the platform, are left out.  NULL: none.  @since 0.1 */
   const char *const *folders;
+  /** Limit of CPUs in thousandths: 500 for half a CPU.  0: as `cpus`.
+   *  @since 0.1 */
+  uint64_t milli_cpus;
 } pai_launch_plan;
 
-/* --- how it ended ----------------------------------------------------------- */
+/* --- ends of tasks ------------------------------------------------------- */
 
-/** In which way a task is over. */
+/** How a task ended. */
 enum {
-  PAI_END_EXIT = 1,     /**< its first process exited: code */
-  PAI_END_SIGNAL = 2,   /**< a signal ended its first process: signal, and code
-                           is 128 + its number, as a shell says it */
-  PAI_END_LOST = 3,     /**< nobody saw its end, as after a restart of the
-                           machine; code is PAI_CODE_LOST.  None of its
-                           processes runs any more */
-  PAI_END_FAILED = 4,   /**< it could not be started after all: code is 126 or
-                           127, as a shell says it; see text */
-  PAI_END_PLATFORM = 5, /**< the platform ended it, and not its owner: text is
-                            Kubernetes' reason, as Evicted, NodeLost or
-                            Preempting.  Such a task is tried again.  A signal
-                            that ended a task otherwise is the task's failure */
+  PAI_END_EXIT = 1,     /**< its first process exited with code */
+  PAI_END_SIGNAL = 2,   /**< a signal ended its first process; code is 128 +
+                             signal, as in a shell */
+  PAI_END_LOST = 3,     /**< its end was not observed, e.g. after a restart of
+                             the machine; code is PAI_CODE_LOST.  None of its
+                             processes runs any more */
+  PAI_END_FAILED = 4,   /**< it could not be started: code is 126 or 127, as in
+                             a shell; see text */
+  PAI_END_PLATFORM = 5, /**< the platform ended it, not its owner: text is
+                             Kubernetes' reason, such as Evicted, NodeLost or
+                             Preempting.  Such a task is retried.  Any other
+                             signal that ends a task is a failure of the
+                             task */
   PAI_END_SHORT = 6 /**< it could not be started, because this machine lacks
-                           disk space, inodes, memory, processes or
-                           descriptors: see text.  Nothing of it ran, and its
-                           folder may be used for another start.
-                           @since 0.1 */
+                         disk space, inodes, memory, processes or descriptors:
+                         see text.  Nothing ran, and its folder may be used for
+                         another start.  @since 0.1 */
 };
 
-/** What OpenPAI calls "the runtime exited abnormally". */
+/** OpenPAI's code for "the runtime exited abnormally". */
 enum { PAI_CODE_LOST = 256 };
 
-/** The end of a task.  All belongs to the back end, as long as the call. */
+/** The end of a task.  Texts belong to the back end and are valid during the
+ *  call. */
 typedef struct pai_task_end {
   size_t struct_size;
   int how; /**< PAI_END_* */
   int code;
   int signal;
-  int oom;          /**< 1: it had more memory than its plan allows; 2: it
-                         was killed while memory was short, by which process is
-                         not known */
-  int stopped;      /**< 1: stop() was called, in this process' time */
+  int oom;          /**< 1: it exceeded the memory limit of its plan; 2: it was
+                         killed while memory was short, and the process that
+                         used the memory is not known */
+  int stopped;      /**< 1: stop() was called in this process */
   pai_time started; /**< wall clock; 0: not known */
   pai_time ended;
   uint64_t max_rss;   /**< bytes of its largest process */
-  pai_time user_time; /**< of all its processes */
+  pai_time user_time; /**< CPU time of all its processes */
   pai_time system_time;
   const char *log; /**< the last bytes of its output, if it did not end with
                         code 0; never NULL */
   size_t log_len;
-  const char *runtime; /**< the last bytes of what was said about running it */
+  const char *runtime; /**< the last bytes of messages of its runtime */
   size_t runtime_len;
-  const char *text; /**< why, in words, or "" */
-  int
-    output_lost; /**< 1: some of its output is in no log, because the disk was
-                         full.  @since 0.1 */
+  const char *text; /**< explanation, or "" */
+  int output_lost;  /**< 1: some of its output is missing in the logs, because
+                         the disk was full.  @since 0.1 */
 } pai_task_end;
 
 /* --- the two tables ----------------------------------------------------------- */
 
-/** What a back end is given; copied by open().  Pointers outlive the back
- *  end. */
+/** The host of a back end; copied by open().  Its pointers must outlive the
+ *  back end. */
 typedef struct pai_backend_host {
   size_t struct_size;
   void *user_data; /**< for the functions below */
   const pai_alloc *alloc;
   pai_loop *loop;
-  const char *root;    /**< where the owner keeps its files; NULL: nowhere.
-                            Tasks in a sandbox or a container see what lies
-                            there of the folders of their plan, and of the rest
-                            nothing; unless owner is set, or there are links in
-                            this path */
-  const char *program; /**< the supervisor of tasks; NULL: OPENPAI_TASK of the
-                            environment, else the one installed with the
-                            library */
-  size_t tail;         /**< how many last bytes of a log pai_task_end has;
-                            0: 64 KiB */
-  /** Output of a task that is followed, in the order it was written; stream is
-   *  1 or 2.  All of it comes before ended(). */
+  const char *root;    /**< folder of the owner's files; NULL: none.  Tasks in
+                            a sandbox or a container see only the folders of
+                            their plan in this folder; this does not apply if
+                            `owner` is set, or the path contains links */
+  const char *program; /**< path of the supervisor; NULL: $OPENPAI_TASK, else
+                            the one installed with the library */
+  size_t tail;         /**< number of last bytes of a log in pai_task_end; 0:
+                            64 KiB */
+  /** Receives the output of a followed task, in the order in which it was
+   *  written; stream is 1 or 2.  Called for all output before ended(). */
   void (*output)(void *user_data, uint64_t task, int stream, const char *data,
                  size_t len);
-  /** The last word on a task, once. */
+  /** Receives the end of a task, once, after all other callbacks for the
+   *  task. */
   void (*ended)(void *user_data, uint64_t task, const pai_task_end *end);
-  /** One line for people; PAI_LOG_*.  May be NULL. */
+  /** Receives a log line for people; level is PAI_LOG_*.  May be NULL. */
   void (*log)(void *user_data, int level, const char *line);
-  /** Whose a task is, by the name that this machine has for its users; NULL:
-   *  this process's.  Such a task, and all that is done in its folder, is done
-   *  with that user's rights alone; its folder's parent is there and is his.
-   *  Only a process of root's can do that.  NULL: all are this process's. */
+  /** Returns the user name on this machine of a task's owner; NULL: the user
+   *  of this process.  The task runs, and its folder is accessed, with only
+   *  that user's rights; the parent of its folder must exist and belong to
+   *  that user.  Only a process of root can run tasks of other users.  May be
+   *  NULL: all tasks belong to the user of this process. */
   const char *(*owner)(void *user_data, uint64_t task);
-  /** Names of variables of this process that tasks get beside PATH, HOME, LANG
-   *  and the like, with commas or spaces; one that ends with * stands for all
-   *  that begin so.  NULL: $OPENPAI_PASS_ENV. */
+  /** Names of environment variables of this process that are passed to tasks
+   *  in addition to PATH, HOME, LANG and similar ones, separated by commas or
+   *  spaces; a name that ends with * is a prefix.  NULL: $OPENPAI_PASS_ENV. */
   const char *pass_env;
-  /** A start() that answered PAI_EBUSY may be tried again.  From the loop.  NULL:
-   *  start() waits for what it has to find out, for seconds if it must. */
+  /** Called from the loop when a start() that returned PAI_EBUSY may be tried
+   *  again.  NULL: start() blocks instead, possibly for seconds. */
   void (*ready)(void *user_data);
 } pai_backend_host;
 
-/** What adopt() finds. */
+/** Results of adopt(). */
 enum {
-  PAI_ADOPT_RUNNING = 1, /**< it runs; ended() will be called */
-  PAI_ADOPT_ENDED = 2,   /**< it is over; ended() will be called */
-  PAI_ADOPT_NEVER = 3    /**< it never ran, and never will in this folder */
+  PAI_ADOPT_RUNNING = 1, /**< the task runs; ended() will be called */
+  PAI_ADOPT_ENDED = 2,   /**< the task is over; ended() will be called */
+  PAI_ADOPT_NEVER = 3    /**< the task never ran, and never will in this
+                              folder */
 };
 
-/** From where on output is told. */
+/** Position from which output is delivered. */
 enum {
   PAI_FOLLOW_OFF = 0,
-  PAI_FOLLOW_ALL = 1, /**< from its first byte that is kept, or where following
-                           ended last */
-  PAI_FOLLOW_NEW = 2  /**< what is written from now on */
+  PAI_FOLLOW_ALL = 1, /**< from the first stored byte, or from the position at
+                           which following ended last */
+  PAI_FOLLOW_NEW = 2  /**< only new output */
 };
 
-/** What stop() does with what the task started. */
+/** How stop() ends a task. */
 enum {
   PAI_STOP_ASK = 1, /**< SIGTERM to all its processes */
   PAI_STOP_NOW = 2  /**< SIGKILL */
 };
 
-/** What close() does with tasks that run. */
+/** Handling of running tasks by close(). */
 enum {
-  PAI_CLOSE_STOP = 1,  /**< ends them now, and tells so */
-  PAI_CLOSE_DETACH = 2 /**< lets them run, to be adopted; tells no more */
+  PAI_CLOSE_STOP = 1,  /**< kill them, and call ended() */
+  PAI_CLOSE_DETACH = 2 /**< leave them running, to be adopted; no more
+                            callbacks */
 };
 
 /** A back end.  Slots are only ever appended: see struct_size. */
@@ -236,50 +245,54 @@ typedef struct pai_backend_ops {
   uint32_t version; /**< PAI_BACKEND_VERSION */
   const char *name;
   const char *about; /**< one line for people, or NULL */
-  void *data;        /**< for open(), of the caller */
+  void *data;        /**< the caller's data for open() */
 
   int (*open)(void **state, void *data, const pai_backend_host *host,
               pai_error **err);
-  /** Starts a task, whose folder no task was started in before.  On failure
-   *  ended() is not called.  A failure that is retriable
+  /** Starts a task in a folder in which no task was started before.  On
+   *  failure ended() is not called.  A failure that is retriable
    *  (pai_error_retriable()) is a shortage of this machine, as PAI_END_SHORT:
    *  nothing runs, and the start may be tried again in the same folder.
-   *  @return PAI_OK; PAI_EBUSY: not yet, host.ready() says when; a code */
+   *  @return PAI_OK; PAI_EBUSY: try again after host.ready(); a PAI_E* code */
   int (*start)(void *state, uint64_t task, const pai_launch_plan *plan,
                pai_error **err);
-  /** Finds again a task that another process started in a folder.  A failure
-   *  that is retriable says nothing about the task: ask again later.
-   *  @return PAI_ADOPT_*; a code */
+  /** Adopts a task that another process started in a folder.  After a
+   *  retriable failure, the state of the task is unknown: try again later.
+   *  @return PAI_ADOPT_*; a PAI_E* code */
   int (*adopt)(void *state, uint64_t task, const char *dir, pai_error **err);
-  /** Has its output told, or not.  @param from PAI_FOLLOW_*
-   *  @return PAI_OK; PAI_ENOTFOUND: there is no such task; a code */
+  /** Starts or stops the delivery of output of a task.  @param from
+   *  PAI_FOLLOW_*
+   *  @return PAI_OK; PAI_ENOTFOUND: there is no such task; a PAI_E* code */
   int (*follow)(void *state, uint64_t task, int from, pai_error **err);
-  /** Nothing happens if there is no such task.  @param how PAI_STOP_* */
+  /** Stops a task; does nothing if there is no such task.  @param how
+   *  PAI_STOP_* */
   void (*stop)(void *state, uint64_t task, int how);
-  /** May a task listen on this port?  @return 1; 0 */
+  /** Returns 1 if a task may listen on a port, else 0. */
   int (*port_is_free)(void *state, uint32_t port);
-  /** How tasks are held to what they were given: one line for people. */
+  /** Describes how limits of tasks are enforced: one line for people. */
   const char *(*limits)(void *state);
-  /** What PAI_RUNTIME_AUTO is here without an image, and why: one line for
-   *  people. */
+  /** Describes the runtime that PAI_RUNTIME_AUTO selects on this machine
+   *  without an image, and why: one line for people. */
   const char *(*runtime)(void *state);
-  /** Frees the state; then calls `closed` once, which may happen in this call.
+  /** Frees the state, then calls `closed` once, possibly from inside this
+   *  function.
    *  @param how PAI_CLOSE_* */
   void (*close)(void *state, int how, void (*closed)(void *user_data));
-  /** In what a task runs that this process started, and why: one line for
-   *  people.  NULL: as is usual here.  May be NULL. */
+  /** Describes the runtime of a task that this process started, and why: one
+   *  line for people.  Returns NULL for the default runtime.  May be NULL. */
   const char *(*task_runtime)(void *state, uint64_t task);
-  /** Opens a stream that leads into a running task: a connected socket, the
-   *  caller's, which does not block.  What is spoken on it is described in
-   *  docs/internals/server.md.  A slot of NULL: there is no way in.
+  /** Opens a stream into a running task: a connected non-blocking socket,
+   *  owned by the caller.  docs/internals/server.md describes its protocol.
+   *  May be NULL: not supported.
    *  @return PAI_OK; PAI_ENOTFOUND: there is no such task, or it is over;
-   *          PAI_EBUSY: too many wait there; PAI_ENOTSUP; PAI_EPERM; PAI_EIO;
-   *          PAI_ENOMEM */
+   *          PAI_EBUSY: too many connections are pending; PAI_ENOTSUP;
+   *          PAI_EPERM; PAI_EIO; PAI_ENOMEM */
   int (*enter)(void *state, uint64_t task, int *fd, pai_error **err);
-  /** Where the processes of a task that runs on this machine are: a session, or
-   *  0; and the path of a cgroup that is theirs alone, from the root of all, or
-   *  "".  A slot of NULL: nobody knows.
-   *  @return PAI_OK; PAI_ENOTFOUND: there is no such task, or it does not run */
+  /** Finds the processes of a task that runs on this machine: their session,
+   *  or 0; and the path of a cgroup of their own, from the root of the
+   *  hierarchy, or "".  May be NULL: not known.
+   *  @return PAI_OK; PAI_ENOTFOUND: there is no such task, or it does not
+   *          run */
   int (*processes)(void *state, uint64_t task, int64_t *session, char *cgroup,
                    size_t size);
 } pai_backend_ops;

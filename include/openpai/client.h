@@ -1,88 +1,90 @@
 /**
  * @file openpai/client.h
- * Speaks OpenPAI's REST API: with the platform of this user on this machine,
- * through its socket, or with any server at a URL, OpenPAI's own of v1.8 too.
+ * Client of OpenPAI's REST API.  It connects to a platform on this machine
+ * through its socket, or to any server at a URL, including OpenPAI's own
+ * server of v1.8.
  *
- * An operation that was started calls back exactly once, from the loop, never
- * from inside the call that starts it; pai_op_cancel() makes that
- * PAI_ECANCELED.  In a callback everything may be called but what runs the
+ * A started operation calls back exactly once, from the loop, never from
+ * inside the call that starts it.  After pai_op_cancel() it calls back with
+ * PAI_ECANCELED.  A callback may call every function except those that run the
  * loop.
  *
- * What can be sent again without harm is, if the options say so: what was not
- * sent at all, or was refused for the moment (429, 503), and after a cut or a
- * time limit GET, HEAD, PUT and DELETE.  A job that is submitted has its name:
- * where the answer was lost and the name is then found to be taken, it is
- * looked at whether this job has taken it.
+ * If the options allow retries, requests are repeated when that is safe:
+ * requests that were not sent at all or were refused for the moment (429,
+ * 503), and, after a broken connection or a time limit, GET, HEAD, PUT and
+ * DELETE.  When the answer to a submitted job was lost and the job's name is
+ * then taken, the client checks whether this submission created that job.
  *
- * Credentials go to the server of the URL, and to no other to which that
- * leads; they are in no error.  Certificates are always looked at.
+ * Credentials are sent only to the server of the URL, not to servers to which
+ * it redirects.  Credentials never appear in errors.  Certificates are always
+ * verified.
  *
  * Threads: LOOP.
  */
 #ifndef OPENPAI_CLIENT_H
 #define OPENPAI_CLIENT_H
 
-#include <openpai/files.h>
 #include <openpai/loop.h>
+#include <openpai/spec.h>
 
 PAI_BEGIN_DECLS
 
 typedef struct pai_client pai_client; /**< opaque; pai_client_close() */
-typedef struct pai_op pai_op;         /**< borrowed until it has called back */
+typedef struct pai_op pai_op;         /**< valid until it has called back */
 
-/** A request that is made again; borrowed during the callback. */
+/** A request that will be repeated; valid during the callback. */
 typedef struct pai_client_retry {
   size_t struct_size;
   const char *method;
   const char *path;     /**< without its query */
-  uint32_t tries;       /**< that failed so far */
-  pai_time wait;        /**< until the next one */
+  uint32_t tries;       /**< failed tries so far */
+  pai_time wait;        /**< time until the next try */
   int http_status;      /**< 0: there was no answer */
-  const pai_error *err; /**< why the last one failed */
+  const pai_error *err; /**< error of the last try */
 } pai_client_retry;
 
 /** Options of pai_client_new(). */
 typedef struct pai_client_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: malloc; copied */
-  const char *socket;     /**< path of the platform's UNIX socket; it must be
-                               this user's, and so must who listens there */
-  pai_time connect_time;  /**< after so long without a connection a request
-                               fails; 0: 10 seconds */
-  const char *url; /**< in the place of a socket: "https://pai.example.org" and
-                        a path before "/api", as "/rest-server", if there is
-                        one; http or https */
-  const char
-    *token;         /**< that proves who asks: of a login, or an application's;
-                          NULL: none */
-  const char *user; /**< with a password: logs in at first need, and again when
-                          the token is no longer good */
+  const char *socket;     /**< path of the platform's UNIX socket; the socket
+                               and the process that listens there must belong
+                               to this user */
+  pai_time connect_time;  /**< time limit of connecting; 0: 10 seconds */
+  const char *url;   /**< instead of a socket: an http or https URL such as
+                          "https://pai.example.org", with the path before
+                          "/api", such as "/rest-server", if there is one */
+  const char *token; /**< token of a login or of an application; NULL: none */
+  const char *user;  /**< with password: the client logs in before the first
+                          request that needs a token, and again when the token
+                          has become invalid */
   const char *password;
-  const char *proxy;   /**< NULL: what the environment says (https_proxy,
-                              no_proxy, ...); "": none */
-  const char *ca_file; /**< authorities that sign certificates, in PEM, instead
-                              of the system's; NULL: those */
-  const char *cert_file; /**< a certificate of this client's, and its key */
+  const char *proxy;     /**< proxy; NULL: as set in the environment
+                              (https_proxy, no_proxy, ...); "": none */
+  const char *ca_file;   /**< file of certificate authorities to trust, in PEM;
+                              NULL: the system's */
+  const char *cert_file; /**< files of a client certificate and its key */
   const char *key_file;
-  pai_time idle_time;  /**< after so long without a byte a request fails, in
-                            whole seconds; 0: 60 seconds with a URL, else
-                            never; negative: never */
-  pai_time total_time; /**< the same for a request with all its tries; 0 or
-                            less: never */
-  uint32_t most_tries; /**< of one request; 0: 5 with a URL, else 1 */
-  pai_time first_wait; /**< before the second try, about; then twice as long
-                            each time.  0: 0.25 seconds */
-  pai_time most_wait;  /**< 0: 15 seconds.  A server may ask for more, up to 10
-                            minutes */
-  uint64_t seed;       /**< of how long is waited exactly; 0: any */
-  uint64_t most_answer; /**< bytes of an answer that is kept; 0: 256 MiB */
+  pai_time idle_time;  /**< time without a byte after which a request fails, in
+                            whole seconds; 0: 60 seconds with a URL, else none;
+                            negative: none */
+  pai_time total_time; /**< time limit of a request with all its tries; 0 or
+                            less: none */
+  uint32_t most_tries; /**< most tries of a request; 0: 5 with a URL, else 1 */
+  pai_time first_wait; /**< approximate wait before the second try; it doubles
+                            with each further try.  0: 0.25 seconds */
+  pai_time most_wait;  /**< longest wait; 0: 15 seconds.  A server may ask for
+                            up to 10 minutes */
+  uint64_t seed;       /**< seed of the random part of waits; 0: any */
+  uint64_t most_answer; /**< most bytes of an answer that is stored; 0: 256
+                             MiB */
   void *user_data;
-  /** A request will be made again.  NULL is allowed. */
+  /** Called before the wait for a retry.  NULL is allowed. */
   void (*on_retry)(void *user_data, const pai_client_retry *retry);
-  pai_time stream_time; /**< a stream of events or of a log is asked for again
-                             after so long, from where it was: its connection
-                             may have gone silent.  0: 50 seconds with a URL,
-                             else 5 minutes.  @since 0.1 */
+  pai_time stream_time; /**< interval at which streams of events and logs are
+                             requested anew, from their current position, in
+                             case the connection has gone silent.  0: 50
+                             seconds with a URL, else 5 minutes.  @since 0.1 */
 } pai_client_options;
 
 #define PAI_CLIENT_OPTIONS_INIT                                              \
@@ -91,24 +93,26 @@ typedef struct pai_client_options {
       0, 0, 0, 0, 0, 0                                                       \
   }
 
-/** What to ask.  Texts are copied. */
+/** A request.  Texts are copied. */
 typedef struct pai_client_request {
   size_t struct_size;
   const char *method; /**< NULL: "GET" */
   const char *path;   /**< "/api/v2/jobs?limit=20" */
-  const char *type;   /**< of the body; NULL: "application/json" */
+  const char *type;   /**< content type of the body; NULL:
+                           "application/json" */
   const void *body;   /**< NULL: none */
   size_t body_len;
   const char *accept; /**< NULL: "application/json" */
-  /** Receives the body of a good answer (2xx) as it comes, instead of the
-   *  callback.  A negative answer ends the request with it.  Once something has
-   *  come, the request is not made again. */
+  /** Receives the body of a successful answer (2xx) in pieces, instead of the
+   *  callback.  A negative return value ends the request with that status.
+   *  Once a piece has arrived, the request is not repeated. */
   pai_write_cb on_body;
-  pai_time idle_time;  /**< 0: the client's, or never with on_body */
-  pai_time total_time; /**< 0: the client's */
-  uint32_t most_tries; /**< 0: the client's */
-  /** So much of the body has been sent; from 0 again where it is sent again.
-   *  With the callback's user_data.  NULL is allowed. */
+  pai_time idle_time;  /**< 0: as of the client, or none with on_body */
+  pai_time total_time; /**< 0: as of the client */
+  uint32_t most_tries; /**< 0: as of the client */
+  /** Reports how much of the body has been sent; restarts from 0 when the
+   *  request is repeated.  Called with the user_data of the callback.  NULL is
+   *  allowed. */
   void (*on_sent)(void *user_data, uint64_t sent, uint64_t total);
 } pai_client_request;
 
@@ -117,43 +121,44 @@ typedef struct pai_client_request {
     sizeof(pai_client_request), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
-/** What was answered; borrowed during the callback. */
+/** An answer; valid during the callback. */
 typedef struct pai_client_answer {
   size_t struct_size;
   int http_status;  /**< 0: there was no answer */
-  const char *body; /**< ends with a NUL beyond body_len */
+  const char *body; /**< followed by a NUL at body_len */
   size_t body_len;
   const char *type;     /**< of the body, or "" */
-  const char *code;     /**< of an error answer, as "NoJobError", or "" */
-  const pai_error *err; /**< of a failure: what the server said, or why there
-                             is no answer */
-  uint32_t tries;       /**< it took so many */
-  int64_t total;     /**< of pai_client_jobs(): how many there are; else -1 */
-  const char *state; /**< of pai_client_job(), pai_client_wait(): "RUNNING", as
-                          the API names it; else "" */
-  int exit_code;     /**< of a job that is over */
+  const char *code;     /**< error code of the API, such as "NoJobError", or
+                             "" */
+  const pai_error *err; /**< error of a failure: the server's message, or why
+                             there is no answer */
+  uint32_t tries;       /**< number of tries */
+  const char *state; /**< of pai_client_wait(): state of the job as in the API,
+                          such as "FAILED"; else "" */
+  int exit_code;     /**< completion code of that job */
 } pai_client_answer;
 
 /**
- * @param status  PAI_OK: an answer of 2xx.  Of others PAI_ENOTFOUND (404),
- *                PAI_EEXISTS (409), PAI_EPERM (401, 403), PAI_EINVAL (other
- *                4xx), PAI_EBUSY (429, 503), PAI_EIO; PAI_ECANCELED.  Without
- *                one PAI_ENOTFOUND: nobody listens there, or there is no such
- *                host; PAI_EPERM: it cannot be trusted; PAI_EIO;
- *                pai_error_retriable() tells whether it may be tried later
+ * @param status  PAI_OK: an answer of 2xx.  For other answers: PAI_ENOTFOUND
+ *                (404), PAI_EEXISTS (409), PAI_EPERM (401, 403), PAI_EINVAL
+ *                (other 4xx), PAI_EBUSY (429, 503), PAI_EIO; PAI_ECANCELED.
+ *                Without an answer: PAI_ENOTFOUND: no such host, or no server
+ *                listens there; PAI_EPERM: the server cannot be trusted;
+ *                PAI_EIO.  pai_error_retriable() says whether a later try may
+ *                succeed
  */
 typedef void (*pai_client_cb)(void *user_data, int status,
                               const pai_client_answer *answer);
 
-/** Makes a client.  Nothing is connected yet.
- *  @return PAI_OK; PAI_EINVAL: no good URL, or both a socket and a URL, or
+/** Creates a client, without connecting yet.
+ *  @return PAI_OK; PAI_EINVAL: an invalid URL, both a socket and a URL, or
  *          neither; PAI_ENOMEM; as pai_loop_new()  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_client_new(pai_client **out, pai_loop *loop,
                                          const pai_client_options *opts,
                                          pai_error **err);
 
 /**
- * Ends a client: its operations call back with PAI_ECANCELED, then @p closed
+ * Closes a client: its operations call back with PAI_ECANCELED, then @p closed
  * is called.  NULL is allowed.
  * @since 0.1
  */
@@ -161,11 +166,11 @@ PAI_API void pai_client_close(pai_client *client, void (*closed)(void *),
                               void *user_data);
 
 /**
- * Asks anything.
- * @param[out] op   NULL is allowed; else, the operation, to cancel it
- * @return PAI_OK: it will call back; PAI_EINVAL; PAI_EBUSY: the client is
- *         being closed; PAI_ENOMEM.  So do all functions below that take a
- *         pai_client_cb
+ * Sends a request.
+ * @param[out] op   NULL, or receives the operation, for pai_op_cancel()
+ * @return PAI_OK: @p cb will be called; PAI_EINVAL; PAI_EBUSY: the client is
+ *         being closed; PAI_ENOMEM.  All functions below with a pai_client_cb
+ *         return the same
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_client_ask(pai_op **op, pai_client *client,
@@ -173,35 +178,69 @@ PAI_API PAI_NODISCARD int pai_client_ask(pai_op **op, pai_client *client,
                                          pai_client_cb cb, void *user_data,
                                          pai_error **err);
 
-/** Ends it early, also while it is paused.  Not after it has called back.
- *  @since 0.1 */
+/**
+ * Makes a call of the REST API by its name, such as "users.show".  The table
+ * of calls defines its method, path and parameters.
+ *
+ * @param call       a name that pai_client_write_calls() lists
+ * @param arguments  a JSON object, or NULL for none.  Each member is a
+ *                   parameter of the path or of the query, or a member of the
+ *                   body, or both; null in a path or a query counts as
+ *                   missing.  In a query, a list becomes a text with commas.
+ *                   If the body is not an object with known members, the
+ *                   member `body` is the whole body: a string is sent as text,
+ *                   any other value as JSON
+ * @return as pai_client_ask(); PAI_EINVAL: no such call, an argument is
+ *         missing or unknown, or the answer is a stream
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_client_call(pai_op **op, pai_client *client,
+                                          const char *call,
+                                          const char *arguments,
+                                          pai_client_cb cb, void *user_data,
+                                          pai_error **err);
+
+/**
+ * Writes the table of calls as a JSON list, in one piece: {"name", "summary",
+ * "right", "method", "path", "arguments", "answers", "errors"}; an argument is
+ * {"name", "in": "path", "query" or "body", "type", "required", "default",
+ * "choices", "text"}.
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_client_write_calls(pai_write_cb write,
+                                                 void *user_data,
+                                                 pai_error **err);
+
+/** Cancels an operation, also a paused one.  Must not be called after the
+ *  operation has called back.  @since 0.1 */
 PAI_API void pai_op_cancel(pai_op *op);
 
 /**
- * Whoever takes what comes has enough for now: of the answer nothing more is
- * handed on, and nothing more is read, so that in the end the server waits.
- * Also from inside on_body, on_data or on_change; what such a call was given
- * is taken, and of changes that came in the same piece the rest is still told.
- * Meanwhile idle_time stands still, total_time goes on; and as nothing is read,
- * a cut is not noticed before it goes on.  The end may come meanwhile, where
- * nothing else was to come, or if the time is over.  A server may hang up on
- * whoever reads nothing for long: logs and changes go on where they were, a
- * body that was asked for by pai_client_ask() fails with PAI_EIO.
- * Pausing twice is pausing once.  NULL is allowed.  Not after it has called
- * back.
+ * Pauses an operation: no more of the answer is read or delivered, so that the
+ * server has to wait.  May be called from on_body, on_data or on_change; the
+ * bytes passed to that callback count as delivered, and further changes that
+ * arrived together with the current one are still delivered.  While paused,
+ * idle_time stops but total_time continues, and a broken connection is noticed
+ * only after pai_op_resume().  The operation may still call back if the answer
+ * was complete or a time limit is reached.  A server may disconnect a client
+ * that reads nothing for long: logs and changes then continue from their
+ * position, a body of pai_client_ask() fails with PAI_EIO.  Pausing twice has
+ * no further effect.  NULL is allowed.  Must not be called after the operation
+ * has called back.
  * @since 0.1
  */
 PAI_API void pai_op_pause(pai_op *op);
 
-/** Goes on with what was paused: later, from the loop.  NULL is allowed.  Not
- *  after it has called back.  @since 0.1 */
+/** Resumes a paused operation, later, from the loop.  NULL is allowed.  Must
+ *  not be called after the operation has called back.  @since 0.1 */
 PAI_API void pai_op_resume(pai_op *op);
 
-/* --- who asks ------------------------------------------------------------------ */
+/* --- logins -------------------------------------------------------------- */
 
 /**
- * Logs in, and uses the token, and these when it is no longer good, from now
- * on.  The answer is {"user", "token", "admin"}.
+ * Logs in.  The client then uses the token, and logs in again with this user
+ * and password when the token has become invalid.  The answer is {"user",
+ * "token", "admin"}.
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_client_login(pai_op **op, pai_client *client,
@@ -210,45 +249,48 @@ PAI_API PAI_NODISCARD int pai_client_login(pai_op **op, pai_client *client,
                                            pai_client_cb cb, void *user_data,
                                            pai_error **err);
 
-/** Makes the server forget the token, and then the client, with the password
- *  if it has one.  @since 0.1 */
+/** Logs out: the server revokes the token, then the client forgets the token
+ *  and the password.  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_client_logout(pai_op **op, pai_client *client,
                                             pai_client_cb cb, void *user_data,
                                             pai_error **err);
 
-/** The token that is used now, or NULL: to be kept where secrets are.  Until
- *  the client is asked for something.  @since 0.1 */
+/** The current token, or NULL.  It is a secret.  Valid until the next call on
+ *  the client.  @since 0.1 */
 PAI_API const char *pai_client_token(const pai_client *client);
 
-/** Who that says one is, or NULL.  @since 0.1 */
+/** The user of the current token, or NULL.  @since 0.1 */
 PAI_API const char *pai_client_user(const pai_client *client);
 
 /* --- jobs: named "user~name" --------------------------------------------------- */
 
-/** What the server is.  One of this library says {"server": "libopenpai"}.
+/** Asks for information about the server.  A server of this library answers
+ *  {"server": "libopenpai"}; the client then uses the extensions of this
+ *  library.
  *  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_client_info(pai_op **op, pai_client *client,
                                           pai_client_cb cb, void *user_data,
                                           pai_error **err);
 
-/** What is submitted.  Borrowed during the call. */
+/** A job to submit.  Used only during the call. */
 typedef struct pai_client_job_file {
   size_t struct_size;
-  const char *text; /**< the job's file; NULL: spec */
-  size_t len;       /**< 0: up to a NUL */
+  const char *text; /**< the job's file; NULL: use spec */
+  size_t len;       /**< 0: the text ends with a NUL */
   const pai_spec *spec;
-  const char *name; /**< of the job; NULL: as the file says */
-  const void *code; /**< a tar archive of the folder that its commands begin
-                          in; NULL: none.  Only for servers of this library */
+  const char *name; /**< name of the job; NULL: as in the file */
+  const void *code; /**< tar archive of the working folder of the commands;
+                         NULL: none.  Only for servers of this library */
   size_t code_len;
-  /** So much of the code has been sent; from 0 again where it is sent again.
-   *  With the callback's user_data.  NULL is allowed. */
+  /** Reports how much of the code has been sent; restarts from 0 when the
+   *  request is repeated.  Called with the user_data of the callback.  NULL is
+   *  allowed. */
   void (*on_progress)(void *user_data, uint64_t sent, uint64_t total);
-  const char *query; /**< more parameters of the address, encoded, as
+  const char *query; /**< further query parameters, encoded, such as
                           "workDir=%2Ftmp"; NULL: none.  Only for servers of
                           this library */
-  int name_in_query; /**< 1: the name is a parameter of the address, and the
-                          file stays as it is.  Likewise */
+  int name_in_query; /**< 1: send the name as a query parameter and leave the
+                          file unchanged.  Only for servers of this library */
 } pai_client_job_file;
 
 #define PAI_CLIENT_JOB_FILE_INIT                           \
@@ -257,8 +299,7 @@ typedef struct pai_client_job_file {
   }
 
 /**
- * Submits a job.  PAI_EEXISTS: there is a job of that name already, and it is
- * another one.
+ * Submits a job.  PAI_EEXISTS: another job of that name exists.
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_client_submit(pai_op **op, pai_client *client,
@@ -266,54 +307,28 @@ PAI_API PAI_NODISCARD int pai_client_submit(pai_op **op, pai_client *client,
                                             pai_client_cb cb, void *user_data,
                                             pai_error **err);
 
-/** A page of jobs: a JSON array of items of `GET /jobs`, or with with_total
- *  {"totalCount", "data"}.  @param query  NULL: all  @since 0.1 */
-PAI_API PAI_NODISCARD int pai_client_jobs(pai_op **op, pai_client *client,
-                                          const pai_job_query *query,
-                                          pai_client_cb cb, void *user_data,
-                                          pai_error **err);
+/* --- watching and logs --------------------------------------------------- */
 
-/** All about a job.  @since 0.1 */
-PAI_API PAI_NODISCARD int pai_client_job(pai_op **op, pai_client *client,
-                                         const char *job, pai_client_cb cb,
-                                         void *user_data, pai_error **err);
-
-/** The file of a job as JSON, secrets masked.  @since 0.1 */
-PAI_API PAI_NODISCARD int pai_client_config(pai_op **op, pai_client *client,
-                                            const char *job, pai_client_cb cb,
-                                            void *user_data, pai_error **err);
-
-/** Stops a job; it is over a little later.  @since 0.1 */
-PAI_API PAI_NODISCARD int pai_client_stop(pai_op **op, pai_client *client,
-                                          const char *job, pai_client_cb cb,
-                                          void *user_data, pai_error **err);
-
-/** Gives a job a tag, or takes it away.  @param on  1: gives  @since 0.1 */
-PAI_API PAI_NODISCARD int pai_client_tag(pai_op **op, pai_client *client,
-                                         const char *job, const char *tag,
-                                         int on, pai_client_cb cb,
-                                         void *user_data, pai_error **err);
-
-/* --- what happens ---------------------------------------------------------------- */
-
-/** A job has come to another state; borrowed during the callback. */
+/** A change of a job's state; valid during the callback. */
 typedef struct pai_client_change {
   size_t struct_size;
   const char *job;   /**< "user~name" */
-  const char *state; /**< "RUNNING", as the API names it */
-  int final;         /**< 1: it is over */
-  int exit_code;     /**< then; 0 if the server does not say */
+  const char *state; /**< state as in the API, such as "RUNNING" */
+  int final;         /**< 1: the job is over */
+  int exit_code;     /**< of a final state; 0 if the server does not report
+                          it */
 } pai_client_change;
 
 /**
- * Tells of jobs' states: first as they are, then what changes, through cuts and
- * restarts of the server, until it is cancelled or its one job is over.  Of a
- * server of this library by its stream of events, of others by asking again and
- * again: a state that lasts for less than some seconds may go unnoticed there.
+ * Watches the states of jobs: reports the current states, then each change,
+ * until the operation is cancelled or the single watched job is over.  The
+ * operation survives broken connections and restarts of the server.  Servers
+ * of this library send a stream of events; other servers are polled, so a
+ * state that lasts only a few seconds may be missed.
  *
- * @param job        of this one; NULL: of all that are not over, and that who
- *                   asks may see
- * @param on_change  a negative answer ends it with that
+ * @param job        the job; NULL: all live jobs that the user may see
+ * @param on_change  a negative return value ends the operation with that
+ *                   status
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_client_watch(
@@ -321,34 +336,45 @@ PAI_API PAI_NODISCARD int pai_client_watch(
   int (*on_change)(void *user_data, const pai_client_change *change),
   pai_client_cb cb, void *user_data, pai_error **err);
 
-/** Waits until a job is over; the answer is all about it.  @since 0.1 */
+/** Waits until a job is over.  The answer is the job's details.  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_client_wait(pai_op **op, pai_client *client,
                                           const char *job, pai_client_cb cb,
                                           void *user_data, pai_error **err);
 
-/** Which log to read.  Texts are copied. */
+/** Options of pai_client_logs(): the log to read.  Texts are copied. */
 typedef struct pai_client_log_options {
   size_t struct_size;
   const char *job;
   const char *role;
   uint32_t index;
   const char *name; /**< "stdout", "stderr", "all", "runtime"; NULL: "all" */
-  uint64_t offset;  /**< from which byte on */
-  int follow; /**< 1: what is still to come, too, until the task is over */
-  /** Takes the bytes, each once and in order.  A negative answer ends it with
-   *  that. */
+  uint64_t offset;  /**< first byte to read */
+  int follow;       /**< 1: continue with new output until the task is over */
+  /** Receives the bytes, each once and in order.  A negative return value ends
+   *  the operation with that status. */
   pai_write_cb on_data;
+  int64_t tail;   /**< number of last lines; 0: all; -1: only new output.  Of
+                       tail, offset and since, the latest position applies */
+  pai_time since; /**< only output written at this time or later; negative:
+                       relative to now by the server's clock; 0: all */
+  const char *attempt; /**< number of the job's attempt; NULL: the latest */
+  const char *retry; /**< number of the task's start in that attempt; NULL: the
+                            latest */
+  int timestamps;    /**< 1: put the time of writing before each line; a lost
+                          connection then ends the operation */
 } pai_client_log_options;
 
-#define PAI_CLIENT_LOG_OPTIONS_INIT                     \
-  {                                                     \
-    sizeof(pai_client_log_options), 0, 0, 0, 0, 0, 0, 0 \
+#define PAI_CLIENT_LOG_OPTIONS_INIT                                    \
+  {                                                                    \
+    sizeof(pai_client_log_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
 /**
- * Reads the log of a task's latest start; after a cut it goes on with the next
- * byte.  PAI_ENOTFOUND: there is none yet.
- * @param user_data  of @p cb and of on_data
+ * Reads the log of a task; after a broken connection it continues with the
+ * next byte.  PAI_ENOTFOUND: the task has no log yet.  PAI_EBUSY: the server
+ * allows no more streams of this user.  PAI_ENOTSUP: OpenPAI's own server has
+ * no times in logs, and supports `tail` only without `follow`.
+ * @param user_data  passed to @p cb and on_data
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_client_logs(pai_op **op, pai_client *client,
@@ -356,140 +382,69 @@ PAI_API PAI_NODISCARD int pai_client_logs(pai_op **op, pai_client *client,
                                           pai_client_cb cb, void *user_data,
                                           pai_error **err);
 
-/* --- files of a job ---------------------------------------------------------- */
+/* --- sessions ------------------------------------------------------------ */
 
-/** A list of files of a job, as pai_platform_list_files() writes it; `own` is
- *  of no effect.  `folder` is null for callers elsewhere.  @since 0.1 */
-PAI_API PAI_NODISCARD int pai_client_files(pai_op **op, pai_client *client,
-                                           const char *job,
-                                           const pai_files_options *opts,
-                                           pai_client_cb cb, void *user_data,
-                                           pai_error **err);
-
-/** Which file to fetch.  Texts are copied. */
-typedef struct pai_client_get_file_options {
-  size_t struct_size;
-  const char *job;
-  const char *path; /**< as pai_client_files() lists it */
-  uint64_t offset;  /**< of the first byte to fetch */
-  int64_t modified; /**< as the list says, with an offset that is not 0: if the
-                         file was changed since, PAI_EEXISTS.  0: any */
-  /** Takes the bytes, each once and in order.  A negative answer ends the
-   *  operation with it. */
-  pai_write_cb on_data;
-} pai_client_get_file_options;
-
-#define PAI_CLIENT_GET_FILE_OPTIONS_INIT               \
-  {                                                    \
-    sizeof(pai_client_get_file_options), 0, 0, 0, 0, 0 \
-  }
-
-/**
- * Fetches a file of a job; after a cut it goes on with the next byte.
- * PAI_EEXISTS: the file has changed meanwhile.
- * @param user_data  of @p cb and of on_data
- * @since 0.1
- */
-PAI_API PAI_NODISCARD int pai_client_get_file(
-  pai_op **op, pai_client *client, const pai_client_get_file_options *opts,
-  pai_client_cb cb, void *user_data, pai_error **err);
-
-/** What to send.  Texts are copied. */
-typedef struct pai_client_put_file_options {
-  size_t struct_size;
-  const char *job;
-  const char *path;    /**< where it goes, from the job's folder; one that ends
-                            with "/" is a folder of size 0, which is made */
-  const char *upload;  /**< a name, as in pai_file_write_options, under which
-                            another operation may go on; NULL: none does */
-  uint64_t size;       /**< of the file */
-  pai_read_at_cb read; /**< reads the file; called from the loop */
-  int executable;
-  /** So much of the file is there.  NULL is allowed. */
-  void (*on_progress)(void *user_data, uint64_t sent, uint64_t total);
-} pai_client_put_file_options;
-
-#define PAI_CLIENT_PUT_FILE_OPTIONS_INIT                     \
-  {                                                          \
-    sizeof(pai_client_put_file_options), 0, 0, 0, 0, 0, 0, 0 \
-  }
-
-/**
- * Sends a file into a job's folder, in pieces of some MiB.  A piece that was
- * cut is sent again; an upload with a name goes on behind what has arrived.
- * The answer is {"path", "received", "size", "complete"}.
- * @param user_data  of @p cb, read and on_progress
- * @since 0.1
- */
-PAI_API PAI_NODISCARD int pai_client_put_file(
-  pai_op **op, pai_client *client, const pai_client_put_file_options *opts,
-  pai_client_cb cb, void *user_data, pai_error **err);
-
-/* --- users ------------------------------------------------------------------------ */
-
-/** All users.  @since 0.1 */
-PAI_API PAI_NODISCARD int pai_client_users(pai_op **op, pai_client *client,
-                                           pai_client_cb cb, void *user_data,
-                                           pai_error **err);
-
-/* --- into a task ------------------------------------------------------------- */
-
-/** A command that runs in a task, or a task's own standard input; opaque. */
+/** A command in a task, or an attachment to the task's standard input;
+ *  opaque. */
 typedef struct pai_session pai_session;
 
-/** In which way a session is over. */
+/** How a session ended. */
 enum {
-  PAI_SESSION_EXIT = 1, /**< the command exited: code; of an attached session:
-                               its input has come to its end */
-  PAI_SESSION_SIGNAL = 2, /**< a signal ended it: signal, and code is 128 + its
-                               number */
-  PAI_SESSION_FAILED = 3, /**< it was not started: code is 126 or 127, as of a
-                               shell; text says why */
+  PAI_SESSION_EXIT = 1, /**< the command exited with code; an attached session:
+                             its input has ended */
+  PAI_SESSION_SIGNAL = 2, /**< a signal ended the command; code is 128 +
+                               signal */
+  PAI_SESSION_FAILED = 3, /**< the command was not started: code is 126 or 127,
+                               as in a shell; text says why */
   PAI_SESSION_LOST =
-    4 /**< the stream ended without a word: the task has ended,
-                               and the command with it; text says more */
+    4 /**< the stream ended without a result: the task and the command have
+           ended; text has details */
 };
 
 /** How a session ended; borrowed during the callback. */
 typedef struct pai_session_end {
   size_t struct_size;
-  int how; /**< PAI_SESSION_*; 0: there was none, see err */
+  int how; /**< PAI_SESSION_*; 0: the session did not begin, see err */
   int code;
   int signal;
   const char *text;     /**< why, or "" */
-  const pai_error *err; /**< of a failure to reach the task, or NULL */
-  int http_status;      /**< of the server's refusal, or 0 */
-  const char *api_code; /**< of that, as "NoTaskError", or "" */
+  const pai_error *err; /**< why the task could not be reached, or NULL */
+  int http_status;      /**< status of the server's refusal, or 0 */
+  const char *api_code; /**< error code of the refusal, such as "NoTaskError",
+                             or "" */
 } pai_session_end;
 
-/** What is to run.  Texts are copied. */
+/** Options of a session.  Texts are copied. */
 typedef struct pai_session_options {
   size_t struct_size;
-  const char *const *command; /**< its words, up to a NULL; NULL: the user's
-                                   shell */
-  const char *terminal;       /**< its kind, as of $TERM; NULL: not known */
-  uint32_t columns, rows;     /**< of the terminal, up to 65535 */
-  int tty;    /**< 1: it has a terminal, and then all its output is
-                               of stream 1 */
-  int attach; /**< 1: no command; what is written goes to the standard input,
-                   or the terminal, of a task that was started with one.  Its
-                   output is in its logs */
+  const char *const *command; /**< words of the command, then NULL; NULL: the
+                                   user's shell */
+  const char *terminal;       /**< type of the terminal, as in $TERM; NULL: not
+                                   known */
+  uint32_t columns, rows;     /**< size of the terminal, up to 65535 */
+  int tty;    /**< 1: run the command in a terminal; all its output is then of
+                   stream 1 */
+  int attach; /**< 1: no command; input goes to the standard input or terminal
+                   of a task that was started with one.  The task's output goes
+                   to its logs */
   void *user_data;
-  /** From now on it runs, or is attached.  NULL is allowed.
-   *  @param terminal  1: what it reads and writes is a terminal */
+  /** Called when the command runs, or the session is attached.  NULL is
+   *  allowed.
+   *  @param terminal  1: input and output of the session are a terminal */
   void (*on_started)(void *user_data, int terminal);
-  /** What it says: stream 1 or 2. */
+  /** Receives output: stream 1 or 2. */
   void (*on_output)(void *user_data, int stream, const char *bytes,
                     size_t len);
-  /** All that was written has left; more is welcome.  NULL is allowed. */
+  /** Called when all written input has been sent.  NULL is allowed. */
   void (*on_room)(void *user_data);
-  /** Once, last of all; the session is gone then.
-   *  @param status  PAI_OK, and how it ended; or as of a request, PAI_EINVAL:
-   *                 the task does not run, PAI_ENOTFOUND: no such job or task,
-   *                 or nobody listens, PAI_EPERM: one may not, or the server
-   *                 cannot be trusted, PAI_EBUSY: the task has just begun, once
-   *                 more; PAI_EIO: the connection broke off, and how the
-   *                 command ended is not known */
+  /** Called once, after all other callbacks; the session is then freed.
+   *  @param status  PAI_OK: @p end says how the session ended.  Else as for a
+   *                 request; PAI_EINVAL: the task does not run; PAI_ENOTFOUND:
+   *                 no such job or task, or no server listens; PAI_EPERM: not
+   *                 allowed, or the server cannot be trusted; PAI_EBUSY: the
+   *                 task has only just started, try again; PAI_EIO: the
+   *                 connection broke, and the result of the command is not
+   *                 known */
   void (*on_end)(void *user_data, int status, const pai_session_end *end);
 } pai_session_options;
 
@@ -499,17 +454,17 @@ typedef struct pai_session_options {
   }
 
 /**
- * Begins a session in a running task.  It needs no client after that; but where
- * that has a URL, and is closed before the server has answered, the session ends
- * with PAI_ECANCELED.  It has a connection of its own, for which the options of
- * the client hold: its proxy, whom it trusts, connect_time, and idle_time or
- * total_time until there is an answer.  A client with a user and a password logs
- * in first where it needs to.  Nothing is tried again.
+ * Begins a session in a running task.  The session has its own connection and
+ * outlives the client; but if a client with a URL is closed before the server
+ * has answered, the session ends with PAI_ECANCELED.  The client's options
+ * apply to the connection: proxy, certificate authorities, connect_time, and
+ * idle_time or total_time until there is an answer.  A client with a user and
+ * a password logs in first if necessary.  There are no retries.
  *
- * Over TLS what is said goes through the server: when that ends, so does the
- * command (PAI_SESSION_LOST).
+ * Over TLS the stream passes through the server process: when the server
+ * process ends, the command ends, too (PAI_SESSION_LOST).
  *
- * @param job  the job's name, as "user~name"
+ * @param job  the job's name, "user~name"
  * @return PAI_OK: on_end will be called; PAI_EINVAL; PAI_ELIMIT: the command
  *         is longer than 64 kB; PAI_EBUSY: the client is being closed;
  *         PAI_ENOMEM
@@ -522,10 +477,10 @@ PAI_API PAI_NODISCARD int pai_client_enter(pai_session **out,
                                            pai_error **err);
 
 /**
- * Begins a session on a stream that pai_platform_enter() has opened.
+ * Begins a session on a stream opened by pai_platform_enter().
  *
  * @param alloc  NULL: malloc; copied
- * @param fd     the session's from now on, also if this fails
+ * @param fd     the stream; the session takes ownership, also on failure
  * @return as pai_client_enter()
  * @since 0.1
  */
@@ -534,33 +489,35 @@ PAI_API PAI_NODISCARD int pai_session_new(pai_session **out, pai_loop *loop,
                                           const pai_session_options *opts,
                                           pai_error **err);
 
-/** Writes to its standard input.  What cannot leave yet is kept.
+/** Writes to the standard input of the session.  Bytes that cannot be sent yet
+ *  are buffered.
  *  @return PAI_OK; PAI_ENOMEM  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_session_write(pai_session *session,
                                             const void *bytes, size_t len);
 
-/** How many bytes have not left yet.  @since 0.1 */
+/** Number of buffered bytes that have not been sent yet.  @since 0.1 */
 PAI_API size_t pai_session_pending(const pai_session *session);
 
-/** Nothing more will be written: its standard input ends; a terminal gets the
- *  character that says so.  @since 0.1 */
+/** Ends the standard input; a terminal gets the end-of-file character.
+ *  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_session_end_input(pai_session *session);
 
-/** Its terminal has another size.  @since 0.1 */
+/** Changes the size of the terminal.  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_session_resize(pai_session *session,
                                              uint32_t columns, uint32_t rows);
 
-/** Stops reading what it says for a while, or goes on; allowed in callbacks.
- *  While it is paused neither on_output nor on_end comes, unless it could not
- *  begin; what is written leaves as ever, and a command that says more than
- *  sockets hold waits.  NULL is allowed.  @since 0.1 */
+/** Pauses or resumes the output of a session; allowed in callbacks.  While a
+ *  session is paused, neither on_output nor on_end is called, unless the
+ *  session could not begin.  Input is still sent; the command blocks when the
+ *  socket buffers are full.  NULL is allowed.  @since 0.1 */
 PAI_API void pai_session_pause(pai_session *session, int paused);
 
-/** Sends a signal to its processes.  @since 0.1 */
+/** Sends a signal to the processes of the session.  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_session_signal(pai_session *session, int number);
 
-/** Hangs up: a command gets SIGHUP and is killed soon after, an attached task
- *  goes on.  No callback comes after this.  NULL is allowed.  @since 0.1 */
+/** Closes a session: a command gets SIGHUP and is killed soon after; an
+ *  attached task continues.  No callback is called after this.  NULL is
+ *  allowed.  @since 0.1 */
 PAI_API void pai_session_close(pai_session *session);
 
 PAI_END_DECLS

@@ -1,15 +1,15 @@
 /**
  * @file openpai/forecast.h
- * What will be: when a job starts, what a change would do, in which shape a
- * job would start sooner.
+ * Forecasts: when a job starts, the effect of a change (what-if), and which
+ * smaller shapes of a job would start sooner.
  *
  *   pai_forecast_new(&f, sched, history, NULL, &err);
- *   pai_forecast_when(f, id, &when);      what waits, as a band
+ *   pai_forecast_when(f, id, &when);      a range of start times
  *
- * Nobody knows how long jobs take.  So forks of the scheduler are driven into
- * the future many times, with durations drawn from what similar jobs took, and
- * what comes out is counted.  The same scheduler, history and seed give the
- * same answer.
+ * Durations of jobs are not known.  A forecast simulates many futures on forks
+ * of the scheduler, with durations drawn from the durations of similar jobs,
+ * and evaluates the results.  The same scheduler, history and seed give the
+ * same forecast.
  *
  * Threads: SERIAL for a history; IMMUTABLE for the rest.
  */
@@ -24,41 +24,42 @@ PAI_BEGIN_DECLS
 
 typedef struct pai_history pai_history; /**< opaque; pai_history_free() */
 
-/** A job that has ended, or one to be guessed at. */
+/** A job that has ended, or a job whose duration is to be estimated. */
 typedef struct pai_past {
   size_t struct_size;
   const char *user, *vc, *name; /**< or NULL */
   uint64_t gpus;                /**< of all its tasks */
-  pai_time estimate;            /**< what its owner believed; 0: nothing */
+  pai_time estimate;            /**< duration estimated by its owner; 0:
+                                     none */
   pai_time limit;               /**< 0: none */
   pai_time duration;            /**< how long it ran */
-  pai_time ended; /**< when that was, by the scheduler's clock; 0: not known.
-                       Jobs that run count with those that ended since it began
-                       to be known of jobs alike */
+  pai_time ended; /**< time of its end, by the scheduler's clock; 0: not known.
+                       With these times, jobs that still run are counted, too,
+                       when durations of similar jobs are estimated */
 } pai_past;
 
-/** How a guess was made: from jobs that have this in common, and that their
- *  owners believed to take about as long, if they told. */
+/** Basis of a guess: jobs that have these properties in common and, if
+ *  estimated by their owners, a similar estimate. */
 enum {
-  PAI_ALIKE_NONE = 0,      /**< too few jobs have ended: its estimate or limit,
-                                or what there is, or an hour */
-  PAI_ALIKE_ANY = 1,       /**< nothing; if its owner has told how long it
-                                takes, how wrong all who told were */
-  PAI_ALIKE_SIZE = 2,      /**< about as many GPUs */
+  PAI_ALIKE_NONE = 0,      /**< too few jobs have ended: the guess uses the
+                                job's estimate or limit, the few jobs, or an
+                                hour */
+  PAI_ALIKE_ANY = 1,       /**< all jobs; for a job with an estimate, the
+                                errors of all estimates */
+  PAI_ALIKE_SIZE = 2,      /**< a similar number of GPUs */
   PAI_ALIKE_VC_SIZE = 3,   /**< also the virtual cluster */
   PAI_ALIKE_USER = 4,      /**< the user */
-  PAI_ALIKE_USER_SIZE = 5, /**< the user, about as many GPUs */
-  PAI_ALIKE_NAME = 6       /**< the user and the name but for its numbers */
+  PAI_ALIKE_USER_SIZE = 5, /**< the user and a similar number of GPUs */
+  PAI_ALIKE_NAME = 6       /**< the user and the name without its digits */
 };
 
 typedef struct pai_guess {
   size_t struct_size;
   int alike;        /**< PAI_ALIKE_NAME, ... */
-  uint32_t samples; /**< how many jobs */
+  uint32_t samples; /**< number of jobs that the guess is based on */
   pai_time p10, p50, p90;
-  int
-    unknown; /**< 1: no job has ended yet that it could be told by, nor has it
-                    a limit, so the times are not worth telling.  @since 0.1 */
+  int unknown; /**< 1: the times are meaningless, because no similar job has
+                    ended and the job has no limit.  @since 0.1 */
 } pai_guess;
 
 /** @param alloc  NULL: malloc; copied
@@ -70,25 +71,26 @@ PAI_API PAI_NODISCARD int pai_history_new(pai_history **out,
 /** NULL is allowed.  @since 0.1 */
 PAI_API void pai_history_free(pai_history *history);
 
-/** A job has ended by itself.  Of jobs alike the last ones are kept, so that
- *  memory grows with users and names, not with jobs.
+/** Adds a job that has ended by itself.  Only the last ones of similar jobs
+ *  are kept, so memory grows with users and names, not with jobs.
  *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_history_add(pai_history *history,
                                           const pai_past *past,
                                           pai_error **err);
 
-/** A request has come: further ones come like those that came last.  It is
- *  copied.
+/** Adds an arrival.  Simulated arrivals are modelled after the last arrivals.
+ *  The request is copied.
  *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_history_came(pai_history *history,
                                            const pai_request *request,
                                            pai_time time, pai_error **err);
 
 /**
- * Learns from a line of a scheduler's log, before it is sent: what comes and
- * what ends.  Other lines, and what cannot be true, teach nothing.
+ * Adds arrivals and ends of jobs from a line of a scheduler's log, before the
+ * line is sent to the scheduler.  Other lines and impossible events are
+ * ignored.
  *
- * @param sched  that will be given the line
+ * @param sched  the scheduler that will receive the line
  * @return PAI_OK; PAI_EINVAL; PAI_ENOMEM
  * @since 0.1
  */
@@ -97,47 +99,49 @@ PAI_API PAI_NODISCARD int pai_history_line(pai_history *history,
                                            const char *line, size_t len,
                                            pai_error **err);
 
-/** How long a job takes that has run for @p ran.
+/** Estimates the duration of a job that has run for @p ran.
  *  @return PAI_OK; PAI_EINVAL  @since 0.1 */
 PAI_API int pai_history_guess(const pai_history *history, const pai_past *like,
                               pai_time ran, pai_guess *guess);
 
-/** Writes it as one line of JSON.
- *  @return PAI_OK; PAI_ENOMEM; or what @p write answered  @since 0.1 */
+/** Writes a history as one line of JSON.
+ *  @return PAI_OK; PAI_ENOMEM; or the return value of @p write  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_history_write(const pai_history *history,
                                             pai_write_cb write,
                                             void *user_data, pai_error **err);
 
-/** Reads what pai_history_write() wrote.
+/** Reads a history that pai_history_write() wrote.
  *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_history_read(pai_history **out, const char *text,
                                            size_t len, const pai_alloc *alloc,
                                            pai_error **err);
 
-/* --- when ------------------------------------------------------------------- */
+/* --- forecasts ----------------------------------------------------------- */
 
 typedef struct pai_forecast pai_forecast; /**< opaque; pai_forecast_free() */
 
-/** Whether jobs come that are not there yet.  They come as often as the last
- *  ones did in such hours of the week, and are like these: with `fifo` nobody
- *  waits for them, but with other policies. */
+/** Whether to simulate arrivals of further jobs.  They arrive as often as
+ *  recent jobs did in the same hours of the week, and resemble them.  Under
+ *  `fifo` they delay no waiting request, under other policies they may. */
 enum {
-  PAI_ARRIVALS_KNOWN = 0, /**< if the history has seen 64 in a day or more */
-  PAI_ARRIVALS_ALL = 1,   /**< if it has seen eight */
-  PAI_ARRIVALS_NONE = 2   /**< only those count that are there */
+  PAI_ARRIVALS_KNOWN = 0, /**< if the history has 64 arrivals over a day or
+                               more */
+  PAI_ARRIVALS_ALL = 1,   /**< if the history has eight arrivals */
+  PAI_ARRIVALS_NONE = 2   /**< no further arrivals */
 };
 
 /** Options; zero-fill, or use PAI_FORECAST_OPTIONS_INIT. */
 typedef struct pai_forecast_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: as the scheduler's */
-  uint32_t runs; /**< how many futures; 0: 100, and fewer, but at least
-                               12, if very many wait */
+  uint32_t runs; /**< number of futures; 0: 100, or fewer, at least 12, if very
+                      many requests wait */
   uint64_t seed;
-  pai_time horizon; /**< no further than so long from now; 0: 90 days */
+  pai_time horizon; /**< length of the simulated future; 0: 90 days */
   int arrivals;     /**< PAI_ARRIVALS_* */
   uint64_t only;    /**< stop as soon as this request has started; 0: all */
-  /** NULL, or asked before each future: non-zero gives up, with PAI_ECANCELED */
+  /** NULL, or called before each future, and several times in long ones;
+      non-zero aborts with PAI_ECANCELED */
   int (*stop)(void *user_data);
   void *user_data; /**< for stop() */
 } pai_forecast_options;
@@ -147,32 +151,34 @@ typedef struct pai_forecast_options {
     sizeof(pai_forecast_options), 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
-/** When a request starts, or its next instance. */
+/** Forecast start of a request, or of its next instance. */
 typedef struct pai_when {
   size_t struct_size;
   uint64_t id;
-  pai_time p10, p50, p90; /**< with so many chances of a hundred it has started
-                               by then; INT64_MAX: not within the horizon */
-  uint32_t runs, started; /**< futures; those in which it started */
-  int alike;              /**< the worst guess among those that ended before it
-                         started */
-  uint32_t guessed; /**< how many of these were guessed, and not told by their
-                         owners or limits; mean */
+  pai_time p10, p50, p90; /**< times by which it starts with 10, 50 and 90
+                               percent probability; INT64_MAX: not within the
+                               horizon */
+  uint32_t runs, started; /**< number of futures; number in which it started */
+  int alike;              /**< worst PAI_ALIKE_* of the jobs that ended before
+                               it started */
+  uint32_t guessed; /**< mean number of these jobs whose duration was guessed,
+                         not given by an estimate or limit */
   int unlike;  /**< 1: the present is unlike the past, so these times are less
-                   certain: five jobs or more, and a third of those with a
-                   past, have run for longer than all like them that ended */
-  int unknown; /**< 1: no job has ended yet that those before it could be told
-                    by, nor have they limits, so the times are not worth telling.
+                    certain: at least five running jobs, and a third of the
+                    running jobs with similar past jobs, have run longer than
+                    all similar jobs that ended */
+  int unknown; /**< 1: the times are meaningless, because the jobs before this
+                    request have no limits, and no similar job has ended.
                     @since 0.1 */
 } pai_when;
 
 /**
- * Looks into the future of a scheduler.
+ * Makes a forecast for the waiting requests of a scheduler.
  *
  * @param sched    its policy must have clone(); not kept
- * @param history  NULL: owners' estimates and limits are believed
- * @return PAI_OK; PAI_ENOTSUP: no forks; PAI_EINVAL; PAI_ENOMEM; PAI_ECANCELED;
- *         or what the policy answered
+ * @param history  NULL: use the owners' estimates and limits
+ * @return PAI_OK; PAI_ENOTSUP: the scheduler cannot be forked; PAI_EINVAL;
+ *         PAI_ENOMEM; PAI_ECANCELED; or the return value of the policy
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_forecast_new(pai_forecast **out,
@@ -184,46 +190,48 @@ PAI_API PAI_NODISCARD int pai_forecast_new(pai_forecast **out,
 /** NULL is allowed.  @since 0.1 */
 PAI_API void pai_forecast_free(pai_forecast *forecast);
 
-/** @return PAI_OK; PAI_ENOTFOUND: it does not wait, or was not asked for;
- *  PAI_EINVAL  @since 0.1 */
+/** @return PAI_OK; PAI_ENOTFOUND: the request does not wait, or was excluded
+ *          by `only`; PAI_EINVAL  @since 0.1 */
 PAI_API int pai_forecast_when(const pai_forecast *forecast, uint64_t id,
                               pai_when *when);
 
-/** The request behind @p id of those that wait, 0: the first; 0 at the end.
- *  @since 0.1 */
+/** Returns the waiting request that follows @p id; the first for 0; 0 at the
+ *  end.  @since 0.1 */
 PAI_API uint64_t pai_forecast_next(const pai_forecast *forecast, uint64_t id);
 
 /**
- * One of those that waited has started: how good the forecast was is kept in
- * the history, and further ones are made wider or narrower by it.  The goal is
- * that nine of ten start before what is told as P90; docs/guide/forecasts.md
- * has how often that holds.
+ * Records the actual start of a request in the history.  This calibrates later
+ * forecasts: their bands become wider or narrower.  The goal is that nine of
+ * ten requests start before P90; docs/guide/forecasts.md says how often that
+ * holds.
  *
  * @param started  not before the forecast was made
- * @return PAI_OK; PAI_ENOTFOUND: it was not forecast; PAI_EINVAL
+ * @return PAI_OK; PAI_ENOTFOUND: the request has no forecast; PAI_EINVAL
  * @since 0.1
  */
 PAI_API int pai_forecast_met(const pai_forecast *forecast, uint64_t id,
                              pai_time started, pai_history *history);
 
-/** Writes it: PAI_FORMAT_TEXT, with what was assumed, or PAI_FORMAT_JSON.
- *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM; or what @p write answered
+/** Writes a forecast: PAI_FORMAT_TEXT, with its assumptions, or
+ *  PAI_FORMAT_JSON.
+ *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM; or the return value of @p write
  *  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_forecast_write(const pai_forecast *forecast,
                                              int format, pai_write_cb write,
                                              void *user_data, pai_error **err);
 
-/* --- what if ---------------------------------------------------------------- */
+/* --- what-ifs ------------------------------------------------------------ */
 
 typedef struct pai_what_if pai_what_if; /**< opaque; pai_what_if_free() */
 
 /**
- * Compares the future as it is with one after some changes: the same jobs take
- * as long in both.
+ * Compares the futures with and without changes.  A job has the same duration
+ * in both.
  *
- * @param events  what is changed, at the scheduler's time: submissions,
+ * @param events  the changes, at the scheduler's current time: submissions,
  *                cancellations, nodes, a cluster, a policy, ...; a submission
- *                without a request has it in `text`, in the log's form
+ *                without `request` has the request in `text`, in the format of
+ *                the log
  * @return as pai_forecast_new(); or as pai_sched_send(), with the number of
  *         the event
  * @since 0.1
@@ -234,11 +242,11 @@ PAI_API PAI_NODISCARD int pai_what_if_new(
   pai_error **err);
 
 /**
- * As pai_what_if_new(), of events as lines of JSON: docs/internals/sched-log.md
- * has the form.  Their times do not count.
+ * As pai_what_if_new(), with events as lines of JSON, in the format of
+ * docs/internals/sched-log.md.  Their times are ignored.
  *
  * @param text  not kept
- * @return as pai_what_if_new(); PAI_EINVAL: a line is no event
+ * @return as pai_what_if_new(); PAI_EINVAL: a line is not an event
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_what_if_json(pai_what_if **out,
@@ -249,18 +257,18 @@ PAI_API PAI_NODISCARD int pai_what_if_json(pai_what_if **out,
                                            pai_error **err);
 
 /**
- * Makes a cluster for PAI_SCHED_CLUSTER: as the scheduler has it, but for
- * nodes that are added, or another share of a virtual cluster.
+ * Creates a cluster for PAI_SCHED_CLUSTER: a copy of the scheduler's cluster
+ * with additional nodes, or with another share of a virtual cluster.
  *
  * @param[out] out  owned by the caller
- * @param from   one that was changed already; NULL: the scheduler's own
- * @param nodes  "2x gpu:8:h100", a description as of pai_cluster_synthetic(),
- *               or "2x dgx", a SKU that is there; NULL: none
- * @param vc     which virtual cluster; NULL: none
- * @param share  cells, as "dgx:12", or "12" where it has but one type
+ * @param from   a cluster to change further; NULL: the scheduler's
+ * @param nodes  "2x gpu:8:h100", a description for pai_cluster_synthetic(), or
+ *               "2x dgx", an existing SKU; NULL: none
+ * @param vc     virtual cluster to change; NULL: none
+ * @param share  new share in cells, "dgx:12", or "12" if it has only one type
  * @return PAI_OK; PAI_EINVAL; PAI_ENOTFOUND: no such virtual cluster;
- *         PAI_ENOTSUP: its nodes are not told by SKUs; PAI_ENOMEM; or as
- *         pai_cluster_parse()
+ *         PAI_ENOTSUP: the cluster's nodes are not described by SKUs;
+ *         PAI_ENOMEM; or as pai_cluster_parse()
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_what_if_cluster(
@@ -270,19 +278,19 @@ PAI_API PAI_NODISCARD int pai_what_if_cluster(
 /** One change of a cluster; members that are NULL change nothing. */
 typedef struct pai_cluster_change {
   size_t struct_size;
-  const char *nodes; /**< nodes that are added, as for pai_what_if_cluster() */
-  const char *vc;    /**< a virtual cluster that gets another share */
-  const char *share; /**< which one; not NULL where there is a vc */
+  const char *nodes; /**< nodes to add, as for pai_what_if_cluster() */
+  const char *vc;    /**< virtual cluster to change */
+  const char *share; /**< its new share; required if vc is set */
 } pai_cluster_change;
 
 /**
- * Makes a cluster with several changes, as pai_what_if_cluster() with one.  Only
- * the cluster after the last change has to be valid: so a share can move from
- * one virtual cluster to another, in any order.
+ * Creates a cluster with several changes.  Only the cluster after the last
+ * change has to be valid, so a share can be moved between virtual clusters by
+ * two changes in any order.
  *
  * @param[out] out  owned by the caller
- * @param from      one that was changed already; NULL: the scheduler's own
- * @param changes   n of them, applied one after the other
+ * @param from      a cluster to change further; NULL: the scheduler's
+ * @param changes   n changes, applied one after the other
  * @return as pai_what_if_cluster()
  * @since 0.1
  */
@@ -293,26 +301,32 @@ PAI_API PAI_NODISCARD int pai_what_if_cluster_changes(
 /** NULL is allowed.  @since 0.1 */
 PAI_API void pai_what_if_free(pai_what_if *what_if);
 
-/** Both futures.  @since 0.1 */
+/** The forecast without the changes.  @since 0.1 */
 PAI_API const pai_forecast *pai_what_if_before(const pai_what_if *what_if);
 /** @since 0.1 */
 PAI_API const pai_forecast *pai_what_if_after(const pai_what_if *what_if);
 
-/** What the changes do at once, and then. */
+/** Effects of the changes, at once and later. */
 typedef struct pai_what_if_view {
   size_t struct_size;
-  uint32_t start_now; /**< instances that start at once, and would not */
-  uint32_t stop_now;  /**< that run, and are stopped or lose their node */
-  uint32_t move;      /**< that are stopped and start elsewhere */
+  uint32_t start_now; /**< instances that start at once only with the
+                           changes */
+  uint32_t stop_now;  /**< running instances that are stopped or lose their
+                           node */
+  uint32_t move;      /**< running instances that are stopped and start
+                           elsewhere */
   uint32_t sooner, later, same; /**< waiting requests, by their median start */
-  uint32_t never;               /**< that do not start any more */
-  /** Mean of what waits, a wait beyond the horizon as long as that; before the
-   *  change of the medians, and after it with what differs within the futures. */
+  uint32_t never;               /**< requests that no longer start */
+  /** Mean wait of the waiting requests that start in some futures both with
+   *  and without the changes; a wait beyond the horizon counts as the horizon.
+   *  wait_before is computed from the medians, wait_after adds the mean
+   *  difference within the futures. */
   pai_time wait_before, wait_after;
   uint32_t preempted_before, preempted_after; /**< mean, in hundredths */
-  uint32_t used_before, used_after; /**< millionths of GPU time until all that
-                                         waits has started */
-  int unsafe;                       /**< 1: something that runs is lost */
+  uint32_t used_before, used_after; /**< used GPU time until all waiting
+                                         requests have started, in
+                                         millionths */
+  int unsafe;                       /**< 1: a running instance is lost */
   int unlike;                       /**< 1: as in pai_when */
 } pai_what_if_view;
 
@@ -320,34 +334,37 @@ typedef struct pai_what_if_view {
 PAI_API int pai_what_if_look(const pai_what_if *what_if,
                              pai_what_if_view *view);
 
-/** As pai_forecast_write(): which requests start, stop, move, are sooner or
- *  later.  @since 0.1 */
+/** Writes the requests that start, stop, move, or start sooner or later.
+ *  @return as pai_forecast_write()  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_what_if_write(const pai_what_if *what_if,
                                             int format, pai_write_cb write,
                                             void *user_data, pai_error **err);
 
-/* --- make it fit ------------------------------------------------------------ */
+/* --- shapes -------------------------------------------------------------- */
 
 typedef struct pai_shapes pai_shapes; /**< opaque; pai_shapes_free() */
 
-/** Another shape of a request that waits; strings belong to the shapes. */
+/** A shape of a waiting request; strings belong to the pai_shapes. */
 typedef struct pai_shape {
   size_t struct_size;
-  const char *what;      /**< for people, as "4 GPUs for each task rather than
-                             8" */
-  const char *vc, *type; /**< another one, or NULL: as it is */
-  uint32_t want;         /**< that is changed */
-  uint32_t tasks, gpus;  /**< of that want */
-  pai_time p50, p90;     /**< when it would start */
-  uint32_t share;        /**< thousandths of the GPUs that it wanted */
+  const char *what;      /**< text for people, such as "4 GPUs for each task
+                              rather than 8" */
+  const char *vc, *type; /**< new value; NULL: unchanged */
+  uint32_t want;         /**< index of the changed resource request */
+  uint32_t tasks, gpus;  /**< of that resource request */
+  pai_time p50, p90;     /**< start of this shape */
+  uint32_t share;        /**< GPUs relative to the original request, in
+                              thousandths */
 } pai_shape;
 
 /**
- * Tries cheaper shapes of a request on forks, the best first: who starts sooner
- * with more of what was wanted.
+ * Simulates smaller shapes of a waiting request on forks of the scheduler.
+ * Shapes are sorted, best first: earlier starts with more of the requested
+ * GPUs.
  *
- * @param vcs  virtual clusters that its user may use besides; NULL with 0
- * @return PAI_OK; PAI_ENOTFOUND: it does not wait; as pai_forecast_new()
+ * @param vcs  further virtual clusters that its user may use; NULL with 0
+ * @return PAI_OK; PAI_ENOTFOUND: the request does not wait; as
+ *         pai_forecast_new()
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_shapes_new(
@@ -358,12 +375,12 @@ PAI_API PAI_NODISCARD int pai_shapes_new(
 /** NULL is allowed.  @since 0.1 */
 PAI_API void pai_shapes_free(pai_shapes *shapes);
 
-/** Shape @p i, from 0: the request as it is comes first.
- *  @return PAI_OK; PAI_ENOTFOUND: there are fewer; PAI_EINVAL  @since 0.1 */
+/** Gets shape @p i, from 0.  The first is the original request.
+ *  @return PAI_OK; PAI_ENOTFOUND: no such shape; PAI_EINVAL  @since 0.1 */
 PAI_API int pai_shapes_get(const pai_shapes *shapes, size_t i,
                            pai_shape *shape);
 
-/** As pai_forecast_write().  @since 0.1 */
+/** Writes the shapes.  @return as pai_forecast_write()  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_shapes_write(const pai_shapes *shapes,
                                            int format, pai_write_cb write,
                                            void *user_data, pai_error **err);

@@ -1,12 +1,12 @@
 /**
  * @file openpai/hived_host.h
- * HiveD in Kubernetes: an extender of Kubernetes' scheduler that hears of nodes
- * and pods from the API server, and binds pods there.
+ * Host of a HiveD extender in Kubernetes: watches nodes and pods at the API
+ * server, and binds pods.
  *
  * A pai_hived_host keeps a pai_hived_extender of <openpai/hived.h> up to date
- * and carries out what it decides.  Requests of the scheduler come from whoever
- * speaks HTTP: pai_server_new() with this host, or a program of its own.
- * docs/guide/hived-extender.md tells how it takes HiveD's place.
+ * and carries out its decisions.  Requests of the scheduler come through an
+ * HTTP server: pai_server_new() with this host, or a server of the program.
+ * docs/guide/hived-extender.md describes how to replace HiveD.
  *
  * Threads: LOOP.
  */
@@ -22,34 +22,35 @@ typedef struct pai_hived_host
   pai_hived_host; /**< opaque; pai_hived_host_close() */
 
 /**
- * Options of pai_hived_host_new(); or use PAI_HIVED_HOST_OPTIONS_INIT.  Where
- * the API server is, and as whom to ask it, is said by the first of these that
- * says it, as HiveD does:
+ * Options of pai_hived_host_new(); or use PAI_HIVED_HOST_OPTIONS_INIT.  The
+ * address of the API server and the credentials come from the first available
+ * of these sources, as in HiveD:
  *
  *   kube_url             with kube_token_file and kube_ca_file
  *   kube_config          a kubeconfig file
  *   the configuration    kubeApiServerAddress, kubeConfigFilePath
  *   the environment      KUBE_APISERVER_ADDRESS, KUBECONFIG
- *   $HOME/.kube/config   if it is there
- *   the pod we are in    KUBERNETES_SERVICE_HOST and _PORT, with the token
+ *   $HOME/.kube/config   if it exists
+ *   this process's pod   KUBERNETES_SERVICE_HOST and _PORT, with the token
  *                        and the CA of its service account
  *
- * An address beside a kubeconfig file takes the place of the address in it.
- * The program that such a file names as `exec` is run, with this process'
- * environment, when a request needs a token and there is none that is good;
- * then the host waits for children of its own, and no others.
+ * An address given in addition to a kubeconfig file replaces the address in
+ * that file.  The `exec` program of a kubeconfig file is run, with the
+ * environment of this process, when a request needs a token and there is no
+ * valid token.  The host waits for this child process only.
  */
 typedef struct pai_hived_host_options {
   size_t struct_size;
   const pai_alloc *alloc;            /**< NULL: malloc; copied */
   const char *kube_url;              /**< "https://10.0.0.1:6443"; or NULL */
   const char *kube_token_file;       /**< read for each request; or NULL */
-  const char *kube_ca_file;          /**< PEM; NULL: whom the system trusts */
+  const char *kube_ca_file;          /**< PEM; NULL: the system's
+                                          authorities */
   const char *kube_config;           /**< path of a kubeconfig file; or NULL */
   pai_log_cb on_log;                 /**< NULL: no log lines */
-  void (*on_ready)(void *user_data); /**< all nodes and pods are known, and
-                                          requests are answered; once; or
-                                          NULL */
+  void (*on_ready)(void *user_data); /**< called once, when all nodes and pods
+                                          are known and requests are answered;
+                                          or NULL */
   void *user_data;
 } pai_hived_host_options;
 
@@ -59,57 +60,59 @@ typedef struct pai_hived_host_options {
   }
 
 /**
- * Makes a host, and begins to ask the API server: nodes first, then pods, whose
- * annotations say what they have.  That server need not be there yet, and may
- * go away: it is asked again, ever more seldom.
+ * Creates a host and begins to list nodes, then pods, with their cells in
+ * annotations.  The API server need not be reachable: requests are retried
+ * with growing intervals.
  *
  * @param[out] out  the host, owned by the caller; NULL on failure
- * @param loop      it works on this one
- * @param cluster   of HiveD's configuration; borrowed, and must not change
+ * @param loop      the loop of the host
+ * @param cluster   cluster of HiveD's configuration; must outlive the host and
+ *                  must not change
  * @param opts      options, or NULL for defaults; not kept
  * @param[out] err  NULL, or receives the error of a failure
- * @return PAI_OK; PAI_ENOTFOUND: nothing says where the API server is; PAI_EIO,
- *         PAI_EPERM: a file that was named cannot be read; PAI_ENOTSUP: the
- *         kubeconfig file asks for what is not there (TLS without a check,
- *         an auth-provider), or newer options; PAI_EINVAL: such a file, or an
- *         address, is wrong, or as pai_hived_extender_new(); PAI_ENOMEM
+ * @return PAI_OK; PAI_ENOTFOUND: no address of the API server; PAI_EIO,
+ *         PAI_EPERM: a file cannot be read; PAI_ENOTSUP: the kubeconfig file
+ *         needs an unsupported feature (TLS without verification, an
+ *         auth-provider), or newer options; PAI_EINVAL: an invalid file or
+ *         address, or as pai_hived_extender_new(); PAI_ENOMEM
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_hived_host_new(
   pai_hived_host **out, pai_loop *loop, const pai_cluster *cluster,
   const pai_hived_host_options *opts, pai_error **err);
 
-/** Whether it knows all nodes and pods, and so answers.  @since 0.1 */
+/** Returns 1 if the host knows all nodes and pods, and answers requests.
+ *  @since 0.1 */
 PAI_API int pai_hived_host_ready(const pai_hived_host *host);
 
-/** Where HiveD would listen: webServerAddress of the configuration, or its
- *  default, ":9096".  Valid as long as the cluster is.  @since 0.1 */
+/** The address at which HiveD would listen: webServerAddress of the
+ *  configuration, or its default, ":9096".  Valid as long as the cluster.
+ *  @since 0.1 */
 PAI_API const char *pai_hived_host_address(const pai_hived_host *host);
 
 /**
  * Receives an answer, once, never from inside pai_hived_host_ask().
  *
- * @param status  PAI_OK: there is an answer, whatever it says; PAI_ECANCELED:
- *                the host was closed; PAI_ENOMEM
- * @param answer  NULL if there is none; gone when this returns.  `hold_ms` and
- *                `bind` are 0: both is done
- * @param err     why there is none
+ * @param status  PAI_OK: there is an answer, of any HTTP status;
+ *                PAI_ECANCELED: the host was closed; PAI_ENOMEM
+ * @param answer  NULL if there is no answer; valid during the call.  `hold_ms`
+ *                and `bind` are 0, as the host has already carried them out
+ * @param err     why there is no answer
  */
 typedef void (*pai_hived_host_cb)(void *user_data, int status,
                                   const pai_hived_answer *answer,
                                   const pai_error *err);
 
 /**
- * Answers a request of HTTP as HiveD does, one after the other; before all
- * nodes and pods are known with status 503.
+ * Answers an HTTP request as HiveD does, one at a time.  Until all nodes and
+ * pods are known, the answer has status 503.
  *
- * @param host      it
- * @param request   copied, but for a body that is lent; its `now` does not
- *                  count
+ * @param host      the host
+ * @param request   copied, except a body with `release`; its `now` is ignored
  * @param cb        receives the answer
- * @param user_data handed to it
+ * @param user_data passed to @p cb
  * @param[out] err  NULL, or receives the error of a failure
- * @return PAI_OK: @p cb will be called; PAI_EINVAL for a broken call;
+ * @return PAI_OK: @p cb will be called; PAI_EINVAL: invalid arguments;
  *         PAI_EBUSY: the host is being closed; PAI_ENOMEM
  * @since 0.1
  */
@@ -119,32 +122,33 @@ PAI_API PAI_NODISCARD int pai_hived_host_ask(pai_hived_host *host,
                                              void *user_data, pai_error **err);
 
 /**
- * Receives how pai_hived_host_reload() went, once, from the loop.
+ * Receives the result of pai_hived_host_reload(), once, from the loop.
  *
- * @param status  PAI_OK: the new configuration counts, and the old cluster may
- *                be freed.  Else the old one counts: PAI_EBUSY: groups that
- *                run would lose cells or their guarantee; PAI_EIO: the API
- *                server has not answered within 30 seconds; PAI_ECANCELED: the
- *                host was closed; PAI_ENOMEM
- * @param err     why it does not count; or NULL
+ * @param status  PAI_OK: the new configuration is in use, and the old cluster
+ *                may be freed.  Otherwise the old configuration stays in use:
+ *                PAI_EBUSY: running groups would lose cells or their
+ *                guarantee; PAI_EIO: the API server has not answered within 30
+ *                seconds; PAI_ECANCELED: the host was closed; PAI_ENOMEM
+ * @param err     why the new configuration is not in use, or NULL
  */
 typedef void (*pai_hived_reload_cb)(void *user_data, int status,
                                     const pai_error *err);
 
 /**
- * Takes another configuration, if it is safe: bindings that are under way end,
- * all nodes and pods are listed anew, and each group that runs must keep its
+ * Replaces the configuration if that is safe: pending bindings are completed,
+ * all nodes and pods are listed again, and each running group must keep its
  * cells and its guarantee.  Requests wait meanwhile.  The address of the API
- * server stays.
+ * server does not change.
  *
- * @param host      one that is ready
- * @param cluster   of HiveD's configuration; borrowed until it is replaced, or
- *                  @p cb says that it does not count
- * @param cb        is told how it went
- * @param user_data handed to it
+ * @param host      a host that is ready
+ * @param cluster   cluster of HiveD's configuration; must stay valid until it
+ *                  is replaced, or @p cb reports that the cluster is not in
+ *                  use
+ * @param cb        receives the result
+ * @param user_data passed to @p cb
  * @param[out] err  NULL, or receives the error of a failure
  * @return PAI_OK: @p cb will be called; PAI_EBUSY: the host is not ready, is
- *         being closed, or tries another one; PAI_EINVAL: as
+ *         being closed, or is already reloading; PAI_EINVAL: as
  *         pai_hived_extender_new(); PAI_ENOMEM
  * @since 0.1
  */
@@ -155,8 +159,8 @@ PAI_API PAI_NODISCARD int pai_hived_host_reload(pai_hived_host *host,
                                                 pai_error **err);
 
 /**
- * Asks the API server no more, ends requests that have no answer, calls
- * @p closed from the loop, and frees itself.  NULL is allowed.
+ * Closes a host: disconnects from the API server, cancels pending requests,
+ * calls @p closed from the loop, and frees the host.  NULL is allowed.
  * @since 0.1
  */
 PAI_API void pai_hived_host_close(pai_hived_host *host,

@@ -1,11 +1,11 @@
 /**
  * @file openpai/jansson.h
- * For programs that use jansson: what this library writes as json_t, and json_t as
- * what it reads.  Header-only, as <openpai/uv.h>; the only header that needs
- * jansson (2.9 or later), and not part of <openpai/openpai.h>.
+ * Conversions between the JSON of this library and json_t of jansson.
+ * Header-only; the only header that needs jansson (2.9 or later); not part of
+ * <openpai/openpai.h>.
  *
- * Every call of this library that writes JSON through a pai_write_cb takes
- * pai_jansson_write() as that, with a pai_jansson as its user_data:
+ * Pass pai_jansson_write() as the pai_write_cb of any function that writes
+ * JSON, and a pai_jansson as the user_data:
  *
  *     pai_jansson text = PAI_JANSSON_INIT;
  *     json_t *jobs = NULL;
@@ -13,9 +13,9 @@
  *       jobs = pai_jansson_take(&text, NULL);
  *     pai_jansson_dispose(&text);
  *
- * A json_t that is returned is a new reference: json_decref().
+ * A returned json_t is a new reference, to be released with json_decref().
  *
- * Threads: as jansson's own; the functions keep nothing.
+ * Threads: as jansson; the functions have no state.
  */
 #ifndef OPENPAI_JANSSON_H
 #define OPENPAI_JANSSON_H
@@ -36,7 +36,7 @@ PAI_BEGIN_DECLS
 #define PAI_JANSSON_CAST(type, value) ((type)(value))
 #endif
 
-/** Text that is collected; memory is malloc()'s. */
+/** A text buffer, allocated with malloc(). */
 typedef struct pai_jansson {
   char *text;
   size_t len, size;
@@ -47,7 +47,7 @@ typedef struct pai_jansson {
     NULL, 0, 0           \
   }
 
-/** Collects what is written: a pai_write_cb.
+/** Appends bytes to a pai_jansson: a pai_write_cb.
  *  @return 0; PAI_ENOMEM, which the call that writes then returns
  *  @since 0.1 */
 static inline int pai_jansson_write(void *user_data, const char *bytes,
@@ -76,7 +76,7 @@ static inline int pai_jansson_write(void *user_data, const char *bytes,
   return PAI_OK;
 }
 
-/** Forgets the text.  @since 0.1 */
+/** Frees the text.  @since 0.1 */
 static inline void pai_jansson_dispose(pai_jansson *j)
 {
   free(j->text);
@@ -84,9 +84,9 @@ static inline void pai_jansson_dispose(pai_jansson *j)
   j->len = j->size = 0;
 }
 
-/** JSON text as a value of jansson's, also one that is no list or object.  Numbers
- *  that jansson's integers do not hold are read as reals.
- *  @return NULL: it is no JSON, a real number is too large, or memory is short;
+/** Parses JSON text; the value need not be a list or an object.  Integers that
+ *  are too large for jansson are read as reals.
+ *  @return NULL: not JSON, a real number is too large, or out of memory;
  *          jansson's message is in @p error, which may be NULL  @since 0.1 */
 static inline json_t *pai_jansson_read(const char *text, size_t len,
                                        json_error_t *error)
@@ -99,7 +99,7 @@ static inline json_t *pai_jansson_read(const char *text, size_t len,
            : json_loadb(text, len, flags | JSON_DECODE_INT_AS_REAL, error);
 }
 
-/** What was collected, as a value; the text is forgotten.
+/** Parses the collected text, and frees it.
  *  @return as pai_jansson_read()  @since 0.1 */
 static inline json_t *pai_jansson_take(pai_jansson *j, json_error_t *error)
 {
@@ -110,7 +110,7 @@ static inline json_t *pai_jansson_take(pai_jansson *j, json_error_t *error)
   return value;
 }
 
-/** What a server answered (pai_client_cb).  @since 0.1 */
+/** Parses the answer of a server (pai_client_cb).  @since 0.1 */
 static inline json_t *pai_jansson_answer(const pai_client_answer *answer,
                                          json_error_t *error)
 {
@@ -118,9 +118,9 @@ static inline json_t *pai_jansson_answer(const pai_client_answer *answer,
                           answer->body_len, error);
 }
 
-/** A value of a text that was read, or all of it (0).
- *  @return NULL: there is no such value, a real number is too large, or memory
- *          is short  @since 0.1 */
+/** Converts a value of a pai_json; 0 is the whole text.
+ *  @return NULL: no such value, a real number is too large, or out of memory
+ *  @since 0.1 */
 static inline json_t *pai_jansson_value(const pai_json *json, size_t value)
 {
   pai_jansson text = PAI_JANSSON_INIT;
@@ -131,8 +131,8 @@ static inline json_t *pai_jansson_value(const pai_json *json, size_t value)
   return NULL;
 }
 
-/** A spec as protocol v2.
- *  @param secrets   1: as they are; 0: "******" in their place
+/** Converts a spec to an object of protocol v2.
+ *  @param secrets   1: write secrets; 0: write "******" instead
  *  @param[out] err  NULL, or receives the error
  *  @return NULL on failure  @since 0.1 */
 static inline json_t *pai_jansson_spec(const pai_spec *spec, int secrets,
@@ -149,10 +149,9 @@ static inline json_t *pai_jansson_spec(const pai_spec *spec, int secrets,
   return NULL;
 }
 
-/** JSON text of a value, for calls that take JSON; NUL-terminated, to be freed
- *  with free().  @param[out] len  NULL is allowed
- *  @return NULL: memory is short, or a real number is not finite
- *  @since 0.1 */
+/** Writes a value as JSON text, NUL-terminated, to be freed with free().
+ *  @param[out] len NULL is allowed
+ *  @return NULL: out of memory, or a real number is not finite  @since 0.1 */
 static inline char *pai_jansson_text(const json_t *value, size_t *len)
 {
   char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
@@ -162,10 +161,9 @@ static inline char *pai_jansson_text(const json_t *value, size_t *len)
   return text;
 }
 
-/** A job as an object of protocol v2, or of config v1, as a spec.
- *  @return as pai_spec_parse(); places in errors are those of the text that
- *          pai_jansson_text() makes of it, JSON pointers are right
- *  @since 0.1 */
+/** Makes a spec from an object of protocol v2 or of config v1.
+ *  @return as pai_spec_parse(); lines and columns in errors refer to the text
+ *          of pai_jansson_text(); JSON pointers refer to @p job  @since 0.1 */
 static inline int pai_spec_from_jansson(pai_spec **out, const json_t *job,
                                         const pai_spec_options *opts,
                                         pai_error **err)

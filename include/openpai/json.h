@@ -1,22 +1,22 @@
 /**
  * @file openpai/json.h
- * Reads the JSON that this library writes and that servers answer, so that a C
- * host needs no JSON parser: records as structs (a job, a task, an event, ...),
- * and any value by its place.
+ * Reads the JSON of this library and of servers, so that a C program needs no
+ * JSON parser: records as structs (a job, a task, an event, ...), and any
+ * value by its path.
  *
- * What is read:
+ * Input:
  *   - answers of pai_client_*() (pai_client_answer.body), and of any server of
  *     OpenPAI's REST API;
- *   - what pai_platform_list(), _show(), _events(), _why(), _estimate() and
- *     their like write, and what pai_account_cb is told.
+ *   - the output of pai_platform_list(), _show(), _events(), _why(),
+ *     _estimate() and similar functions, and the JSON of pai_account_cb.
  *
- * A value is a number that belongs to its pai_json: 0 is the whole text.  Every
- * function takes PAI_JSON_NONE, the value that is not there, and treats it as
- * null, so that calls can be nested without a check between them.
+ * A value is a number that is valid for its pai_json: 0 is the whole text.
+ * Every function accepts PAI_JSON_NONE, a missing value, and treats it as
+ * null, so calls can be nested without checks.
  *
- * Records take what is there and ignore what they do not know: members of a newer
- * server, or of another one.  A member that is missing, is null or has another
- * type is NULL, 0, or PAI_JSON_NO_NUMBER where 0 has a meaning.
+ * Unknown members, e.g. of a newer server, are ignored.  A member that is
+ * missing, is null or has another type becomes NULL, 0, or PAI_JSON_NO_NUMBER
+ * where 0 has a meaning.
  *
  * Threads: IMMUTABLE.
  */
@@ -29,9 +29,9 @@ PAI_BEGIN_DECLS
 
 typedef struct pai_json pai_json; /**< opaque; pai_json_free() */
 
-/** The value that is not there. */
+/** A missing value. */
 #define PAI_JSON_NONE ((size_t)-1)
-/** The number that is not there. */
+/** A missing number. */
 #define PAI_JSON_NO_NUMBER INT64_MIN
 
 /** Options of pai_json_read(); zero-fill, or use PAI_JSON_OPTIONS_INIT. */
@@ -48,8 +48,8 @@ typedef struct pai_json_options {
   }
 
 /**
- * Reads a JSON text (RFC 8259).  Of members with equal keys each has its place, and
- * the value of the last one.
+ * Reads a JSON text (RFC 8259).  Members with equal keys are all listed, each
+ * with the value of the last one.
  *
  * @param[out] out  the values, owned by the caller; NULL on failure
  * @param text      not kept
@@ -69,39 +69,40 @@ PAI_API void pai_json_free(pai_json *json);
 
 /* --- any value ------------------------------------------------------------- */
 
-/** The value at a JSON pointer, as "/taskRoles/worker/taskStatuses/0"; ""
+/** The value at a JSON pointer, such as "/taskRoles/worker/taskStatuses/0"; ""
  *  is the whole text.  @since 0.1 */
 PAI_API size_t pai_json_find(const pai_json *json, const char *pointer);
 
-/** A member of an object.  @since 0.1 */
+/** The member of an object with a key.  @since 0.1 */
 PAI_API size_t pai_json_member(const pai_json *json, size_t value,
                                const char *key);
 
-/** Entries of a list, or members of an object; 0 for others.  @since 0.1 */
+/** Number of entries of a list, or of members of an object; 0 for other
+ *  values.  @since 0.1 */
 PAI_API size_t pai_json_count(const pai_json *json, size_t value);
 
-/** Entry @p i of a list, or the value of member @p i of an object, from 0 in the
- *  order of the text.  @since 0.1 */
+/** Entry @p i of a list, or the value of member @p i of an object, from 0, in
+ *  the order of the text.  @since 0.1 */
 PAI_API size_t pai_json_item(const pai_json *json, size_t value, size_t i);
 
 /** Key of member @p i of an object, or NULL.  @since 0.1 */
 PAI_API const char *pai_json_key(const pai_json *json, size_t value, size_t i);
 
-/** What a value is: one of PAI_VALUE_*; a number without a fraction is
- *  PAI_VALUE_WHOLE; 0 for PAI_JSON_NONE.  @since 0.1 */
+/** The type of a value, one of PAI_VALUE_*; PAI_VALUE_WHOLE for a number
+ *  without a fraction; 0 for PAI_JSON_NONE.  @since 0.1 */
 PAI_API unsigned pai_json_type(const pai_json *json, size_t value);
 
-/** The text of a string, valid as long as @p json; NULL for others.  @p len may
- *  be NULL.  @since 0.1 */
+/** The text of a string, valid as long as @p json; NULL for other values.
+ *  @p len may be NULL.  @since 0.1 */
 PAI_API const char *pai_json_text(const pai_json *json, size_t value,
                                   size_t *len);
 
-/** A whole number, also if written as 2.0 or 1e3; @p otherwise for others.
- *  @since 0.1 */
+/** A whole number, even if written as 2.0 or 1e3; @p otherwise for other
+ *  values.  @since 0.1 */
 PAI_API int64_t pai_json_int(const pai_json *json, size_t value,
                              int64_t otherwise);
 
-/** Any number; @p otherwise for others.  @since 0.1 */
+/** Any number; @p otherwise for other values.  @since 0.1 */
 PAI_API double pai_json_number(const pai_json *json, size_t value,
                                double otherwise);
 
@@ -110,8 +111,8 @@ PAI_API int pai_json_bool(const pai_json *json, size_t value);
 
 /**
  * Writes a value as JSON on one line.
- * @return PAI_OK; PAI_EINVAL: a broken call, or there is no such value;
- *         PAI_ENOMEM; or what @p write answered
+ * @return PAI_OK; PAI_EINVAL: invalid arguments, or no such value; PAI_ENOMEM;
+ *         or the return value of @p write
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_json_write(const pai_json *json, size_t value,
@@ -120,10 +121,10 @@ PAI_API PAI_NODISCARD int pai_json_write(const pai_json *json, size_t value,
 
 /* --- records ----------------------------------------------------------------- */
 
-/** A job of a list: an entry of `GET /jobs`, of pai_client_jobs() and of
- *  pai_platform_list().  Texts belong to the pai_json, as of all records. */
+/** A job of a list: an entry of `GET /jobs`, of the call jobs.list, and of
+ *  pai_platform_list().  Texts belong to the pai_json, as in all records. */
 typedef struct pai_job_item {
-  size_t struct_size; /**< set by the caller, as of all records */
+  size_t struct_size; /**< set by the caller, as in all records */
   const char *name;
   const char *user;
   int state;                   /**< PAI_STATE_*; 0: unknown */
@@ -134,13 +135,17 @@ typedef struct pai_job_item {
   pai_time started, ended;
   int64_t exit_code; /**< or PAI_JSON_NO_NUMBER */
   int64_t retries;
-  int64_t roles, tasks, gpus; /**< in all */
-  int output_lost;            /**< 1: some of its output is in no log */
+  int64_t roles, tasks, gpus; /**< of the whole job */
+  int output_lost;            /**< 1: some of its output is missing in the
+                                   logs */
   size_t tags;                /**< value: a list of strings */
+  const char *queued_reason; /**< why it waits: the code of the first reason of
+                                  `GET /jobs/NAME/why`, such as "gpu", "quota"
+                                  or "turn"; NULL: it does not wait */
 } pai_job_item;
 
-/** All about one job: of `GET /jobs/NAME`, pai_client_job(), pai_client_wait()
- *  and pai_platform_show(). */
+/** Details of a job: of `GET /jobs/NAME`, pai_client_wait() and
+ *  pai_platform_show(). */
 typedef struct pai_job_record {
   size_t struct_size;
   const char *name;
@@ -151,21 +156,24 @@ typedef struct pai_job_record {
   pai_time submitted, started, ended;
   int64_t attempt; /**< from 0 */
   int64_t retries;
-  int64_t exit_code;       /**< as OpenPAI's exit spec has it */
-  int64_t user_exit_code;  /**< what the deciding task's command exited with */
+  int64_t exit_code;       /**< completion code, by OpenPAI's exit spec */
+  int64_t user_exit_code;  /**< exit code of the command of the deciding
+                                task */
   const char *exit_type;   /**< "User Failure", or NULL */
   const char *exit_reason; /**< why a command did not run, or NULL */
   const char *diagnostics; /**< or NULL */
-  const char *failed_role; /**< the task that decided, or NULL */
+  const char *failed_role; /**< role of the deciding task, or NULL */
   int64_t failed_index;
-  const char *failure; /**< a known failure, as "module-missing"; or NULL */
+  const char *failure; /**< a known failure, such as "module-missing"; or
+                            NULL */
   const char *failure_reason; /**< what went wrong, in a sentence */
-  const char *failure_line;   /**< of the output, that says so */
-  size_t failure_solution; /**< value: a list of strings, what can be done */
+  const char *failure_line;   /**< line of the output that shows the failure */
+  size_t failure_solution;    /**< value: a list of strings with possible
+                                   solutions */
   int output_lost;
   size_t tags;  /**< value: a list of strings */
-  size_t roles; /**< value: an object; each key is the name of a role.  Their
-                     tasks: pai_json_tasks() */
+  size_t roles; /**< value: an object; each key is the name of a role.  Tasks
+                     of a role: pai_json_tasks() */
 } pai_job_record;
 
 /** One task, of pai_job_record.roles. */
@@ -176,8 +184,8 @@ typedef struct pai_task_record {
   int64_t retries;
   pai_time started, ended;
   const char *node;    /**< or NULL */
-  const char *address; /**< where others reach it, or NULL */
-  const char *runtime; /**< what it runs in, where that is not the usual one */
+  const char *address; /**< address for other machines, or NULL */
+  const char *runtime; /**< runtime of the task, if it is not the default */
   const char *log;     /**< address of its log */
   int64_t exit_code, user_exit_code; /**< as pai_job_record */
   const char *exit_reason;
@@ -189,32 +197,37 @@ typedef struct pai_task_record {
   size_t gpus;  /**< value: a list of objects */
 } pai_task_record;
 
-/** Something that happened to a job: an entry of `GET /jobs/NAME/events` and of
+/** An event of a job: an entry of `GET /jobs/NAME/events` and of
  *  pai_platform_events(). */
 typedef struct pai_event_record {
   size_t struct_size;
   const char *type;    /**< "Normal" or "Warning" */
-  const char *reason;  /**< a word, as "JobStarted" */
+  const char *reason;  /**< a word, such as "JobStarted" */
   const char *message; /**< a sentence */
-  const char *role;    /**< the task it is of, or NULL */
+  const char *role;    /**< task role of the event's task, or NULL */
   int64_t index;       /**< or PAI_JSON_NO_NUMBER */
-  const char *time;    /**< "2026-11-29T10:00:00.000Z": the last time */
-  int64_t count;       /**< of times */
+  const char *time;    /**< "2026-11-29T10:00:00.000Z": time of the last
+                            occurrence */
+  int64_t count;       /**< number of occurrences */
 } pai_event_record;
 
-/** Why a job waits, or ended: of `GET /jobs/NAME/why` and pai_platform_why(). */
+/** Why a job waits or ended: of `GET /jobs/NAME/why` and
+ *  pai_platform_why(). */
 typedef struct pai_why_record {
   size_t struct_size;
   int state;
-  const char *explanation; /**< of a job that waits: a paragraph, or NULL */
+  const char *explanation; /**< a paragraph about a waiting job, or NULL */
   size_t reasons;          /**< value: a list, pai_json_reason() */
-  const char *queue;       /**< the virtual cluster whose line it stands in, or
-                                NULL */
+  const char *queue;       /**< the virtual cluster in whose queue the job
+                                waits, or NULL */
   const char *order;       /**< "arrival" or "priority", or NULL */
-  int64_t place;           /**< in line, from 1; or PAI_JSON_NO_NUMBER */
-  int64_t waiting;         /**< jobs in that line */
+  int64_t place;           /**< position in that queue, from 1; or
+                                PAI_JSON_NO_NUMBER */
+  int64_t waiting;         /**< jobs in that queue */
   size_t change;           /**< value: an object, pai_json_explanation() */
   int64_t exit_code;       /**< of a job that is over, or PAI_JSON_NO_NUMBER */
+  /* How the job ended; for a job or task that waits for a retry, how its last
+   *  attempt ended. */
   const char *failed_role;
   int64_t failed_index;
   const char *failure, *failure_reason, *failure_line;
@@ -226,57 +239,66 @@ typedef struct pai_reason_record {
   size_t struct_size;
   const char *code; /**< "gpu", "quota", ... */
   const char *text; /**< a sentence */
-  int64_t nodes;    /**< that lack it */
+  int64_t nodes;    /**< number of nodes with this reason */
 } pai_reason_record;
 
 /** Why a request waits, of pai_sched_explain() as JSON and of
- *  pai_why_record.change; <openpai/sched.h> has the same as pai_reason.  With the
- *  changes of one list it would start now: of the request itself, or of others
- *  and of nodes. */
+ *  pai_why_record.change; the same data as pai_reason.  With all changes of
+ *  one list the request would start now: own_changes change the request
+ *  itself, other_changes change other requests and nodes. */
 typedef struct pai_explanation_record {
   size_t struct_size;
   int64_t id;
-  const char
-    *lack; /**< "gpu", ... as pai_lack_name(); NULL: it does not wait */
+  const char *lack; /**< "gpu", ... see pai_lack_name(); NULL: the request does
+                         not wait */
   const char *of;
   int64_t want, placed, tasks, wanted, found;
-  const char *node;     /**< or NULL */
-  int64_t behind;       /**< the request it waits for, or 0 */
-  const char *text;     /**< what the policy says, or NULL */
-  int starts;           /**< 1: it starts when it is next decided */
-  size_t own_changes;   /**< value: a list, pai_json_change() */
-  size_t other_changes; /**< likewise */
+  const char *node;      /**< or NULL */
+  int64_t behind;        /**< id of the request that it waits for, or 0 */
+  const char *text;      /**< text of the policy, or NULL */
+  int starts;            /**< 1: it starts at the next decision */
+  size_t own_changes;    /**< value: a list, pai_json_change() */
+  size_t other_changes;  /**< value: a list, pai_json_change() */
+  int64_t wanted_millis; /**< CPUs: thousandths in addition to `wanted`, 0 to
+                              999 */
+  int64_t found_millis; /**< CPUs: thousandths in addition to `found`, 0 to 999
+                             @since 0.1 */
 } pai_explanation_record;
 
-/** A suggested change: an event for pai_sched_send().  pai_json_write() writes
- *  what pai_sched_send_json() takes. */
+/** A suggested change: an event for pai_sched_send().  pai_sched_send_json()
+ *  accepts the output of pai_json_write(). */
 typedef struct pai_change_record {
   size_t struct_size;
   const char *event; /**< "change", "finished", "cancel", "node", ... */
   int64_t id;        /**< of the request */
   int64_t instance;
-  int64_t want;      /**< "change": which of its resource requests */
-  const char *key;   /**< "change": what of it, as "gpus" */
-  int64_t number;    /**< its new value, or PAI_JSON_NO_NUMBER */
-  const char *text;  /**< likewise, if it is a text; or NULL */
-  const char *node;  /**< "node": which */
-  const char *state; /**< what it is then, as "up" */
-  int64_t gpu;       /**< of the node; or PAI_JSON_NO_NUMBER: all of it */
+  int64_t want;       /**< "change": index of the resource request */
+  const char *key;    /**< "change": the key to change, such as "gpus" */
+  int64_t number;     /**< its new value, or PAI_JSON_NO_NUMBER */
+  const char *text;   /**< its new value, if it is a text; or NULL */
+  const char *node;   /**< "node": name of the node */
+  const char *state;  /**< "node": its new state, such as "up" */
+  int64_t gpu;        /**< "node": a single GPU; PAI_JSON_NO_NUMBER: the whole
+                           node */
+  int64_t cpu_millis; /**< for "cpus": thousandths in addition to number, 0 to
+                           999  @since 0.1 */
 } pai_change_record;
 
-/** When a job starts, or ends if it runs: of `GET /jobs/NAME/estimate` and
- *  pai_platform_estimate().  A time is 0 where it is not known. */
+/** Forecast start of a waiting job, or end of a running job: of `GET
+ *  /jobs/NAME/estimate` and pai_platform_estimate().  A time is 0 if it is not
+ *  known. */
 typedef struct pai_estimate_record {
   size_t struct_size;
   int state;
   pai_time now;
   pai_time start_p10, start_p50, start_p90; /**< of a job that waits */
-  pai_time started;                         /**< of one that runs */
+  pai_time started;                         /**< of a running job */
   pai_time end_p10, end_p50, end_p90;
-  int64_t runs;        /**< simulated futures, of which */
-  int64_t start_count; /**< so many started it */
-  int unknown;         /**< 1: nothing like what it waits for has ended yet */
-  int unlike_past; /**< 1: the present is unlike what it was learned from */
+  int64_t runs;        /**< number of simulated futures */
+  int64_t start_count; /**< number of futures in which the job started */
+  int unknown;         /**< 1: no job similar to the jobs before it has ended
+                            yet */
+  int unlike_past; /**< 1: the present is unlike the past, as in pai_when */
 } pai_estimate_record;
 
 /** A user: of `GET /users` and pai_accounts. */
@@ -286,8 +308,8 @@ typedef struct pai_user_record {
   const char *email; /**< or NULL */
   int admin;
   size_t groups;           /**< value: a list of strings */
-  size_t virtual_clusters; /**< likewise */
-  size_t storages;         /**< likewise */
+  size_t virtual_clusters; /**< value: a list of strings */
+  size_t storages;         /**< value: a list of strings */
   size_t extension;        /**< value: an object */
 } pai_user_record;
 
@@ -316,7 +338,7 @@ typedef struct pai_storage_record {
   const char *name;
   const char *type; /**< "nfs", ...; NULL in lists */
   int share, is_default, read_only;
-  size_t data; /**< value: an object, what its type needs */
+  size_t data; /**< value: an object, the settings of its type */
 } pai_storage_record;
 
 /** A virtual cluster: a value of the object of `GET /virtual-clusters`, whose
@@ -331,6 +353,8 @@ typedef struct pai_vc_record {
   int64_t cpus, cpus_used, cpus_guaranteed;
   int64_t memory_mb, memory_used_mb, memory_guaranteed_mb;
   int64_t jobs_waiting, jobs_running;
+  int64_t cpus_used_millis; /**< thousandths in addition to cpus_used, 0 to 999
+                                 @since 0.1 */
 } pai_vc_record;
 
 /** A node: of `GET /nodes` and `GET /nodes/NAME`. */
@@ -343,6 +367,8 @@ typedef struct pai_node_record {
   int64_t gpus, gpus_free, gpus_sick;
   int64_t cpus, cpus_free;
   int64_t memory, memory_free; /**< bytes */
+  int64_t cpus_free_millis;    /**< thousandths in addition to cpus_free, 0 to
+                                    999  @since 0.1 */
 } pai_node_record;
 
 /** A file or folder of a job: an entry of `GET /jobs/NAME/files`. */
@@ -357,9 +383,10 @@ typedef struct pai_file_record {
 } pai_file_record;
 
 /**
- * Fill a record from the object that @p value is.
- * @return PAI_OK; PAI_ENOTFOUND: there is no such object; PAI_EINVAL: bad
- *         struct_size, or a NULL
+ * Fills a record from the object @p value.  The functions below do the same
+ * for other records.
+ * @return PAI_OK; PAI_ENOTFOUND: no such object; PAI_EINVAL: bad struct_size,
+ *         or a NULL argument
  * @since 0.1
  */
 PAI_API int pai_json_job_item(pai_job_item *out, const pai_json *json,
@@ -410,11 +437,11 @@ PAI_API int pai_json_node(pai_node_record *out, const pai_json *json,
 PAI_API int pai_json_file(pai_file_record *out, const pai_json *json,
                           size_t value);
 
-/** The entries of a page: of a list itself, or of its "data" where it came with
- *  the total ("totalCount").  @since 0.1 */
+/** The list of entries of a page: the whole text, or its "data" if it has
+ *  "totalCount".  @since 0.1 */
 PAI_API size_t pai_json_page(const pai_json *json);
 
-/** The tasks of a role, a list: @p role is an entry of pai_job_record.roles.
+/** The list of tasks of a role; @p role is an entry of pai_job_record.roles.
  *  @since 0.1 */
 PAI_API size_t pai_json_tasks(const pai_json *json, size_t role);
 

@@ -1,6 +1,7 @@
 /**
  * @file openpai/loop.h
- * The event loop under everything that waits.  Three ways to own it:
+ * The event loop for platforms, servers, clients and all other asynchronous
+ * objects.  There are three ways to run it:
  *
  *   own       pai_loop_new(), then pai_loop_run() or pai_loop_run_once()
  *   libuv     pai_loop_attach_uv() of <openpai/uv.h>: the host runs its loop
@@ -8,18 +9,18 @@
  *             pai_loop_timeout_ms(); then pai_loop_dispatch()
  *
  * Threads: LOOP.  A loop and all objects on it belong to the thread that runs
- * it; pai_loop_wake() alone is ANY.  The library starts no thread.
+ * it; only pai_loop_wake() is ANY.  The library starts no thread.
  *
- * fork(): a loop, and what is on it (platforms, accounts, servers, clients,
- * sessions, hosts of HiveD), belongs to the process that made it.  In a child
- * its calls, and those that would make something on it, fail with PAI_EBUSY,
- * what closes or frees it does nothing and calls nobody back, and the parent
- * does not notice.  The child may make loops and platforms of its own.  Objects
- * without a loop (specs, clusters, schedulers, simulations) are copies there,
- * and work.
+ * fork(): a loop and the objects on it (platforms, accounts, servers, clients,
+ * sessions, hosts of HiveD) belong to the process that created them.  In a
+ * child process, calls on these objects, and calls that would create an object
+ * on the loop, fail with PAI_EBUSY; close and free functions do nothing and
+ * call no callbacks.  The parent is not affected.  The child may create its
+ * own loops and platforms.  Objects without a loop (specs, clusters,
+ * schedulers, simulations) are copied by fork() and remain usable.
  *
- * Descriptors 0 to 2 must be open, if on /dev/null: libuv takes one of them
- * that it gets for itself as a reason to abort.
+ * Descriptors 0 to 2 must be open, at least on /dev/null: libuv aborts if it
+ * receives one of these numbers for a descriptor of its own.
  */
 #ifndef OPENPAI_LOOP_H
 #define OPENPAI_LOOP_H
@@ -42,7 +43,7 @@ typedef struct pai_loop_options {
   }
 
 /**
- * Makes a loop of its own.
+ * Creates a loop that the library runs.
  *
  * @param[out] out  the loop, owned by the caller; NULL on failure
  * @param opts      options, or NULL for defaults; not kept
@@ -56,10 +57,11 @@ PAI_API PAI_NODISCARD int pai_loop_new(pai_loop **out,
                                        pai_error **err);
 
 /**
- * Ends a loop.  Close every object on it first and wait for the close
- * callbacks; the last of those may call this.  Called from a callback, the
- * memory goes when the loop's run function returns; on a loop made by
- * pai_loop_attach_uv(), when the host's loop runs next.  NULL is allowed.
+ * Frees a loop.  Close every object on it first and wait for the close
+ * callbacks; the last close callback may call this function.  If it is called
+ * from a callback, the memory is freed when the loop's run function returns;
+ * for a loop made by pai_loop_attach_uv(), when the host's loop runs next.
+ * NULL is allowed.
  * @since 0.1
  */
 PAI_API void pai_loop_free(pai_loop *loop);
@@ -83,22 +85,23 @@ PAI_API PAI_NODISCARD int pai_loop_run(pai_loop *loop);
  */
 PAI_API PAI_NODISCARD int pai_loop_run_once(pai_loop *loop);
 
-/** Makes pai_loop_run() return after the present callbacks.  @since 0.1 */
+/** Makes pai_loop_run() return after the current callbacks.  @since 0.1 */
 PAI_API void pai_loop_stop(pai_loop *loop);
 
-/** Makes a waiting pai_loop_run_once() return.  Callable from any thread and
- *  from a signal handler, but no more once pai_loop_free() began.
+/** Makes a waiting pai_loop_run_once() return.  May be called from any thread
+ *  and from a signal handler, but not after pai_loop_free() has begun.
  *  @since 0.1 */
 PAI_API void pai_loop_wake(pai_loop *loop);
 
 /** For a foreign loop: the descriptor to poll for reading.  @since 0.1 */
 PAI_API int pai_loop_fd(const pai_loop *loop);
 
-/** For a foreign loop: how long to poll at most, in milliseconds; -1: for
- *  ever, also when nothing waits.  Ask again before every poll.  @since 0.1 */
+/** For a foreign loop: the longest time to poll, in milliseconds; -1: without
+ *  limit, also when no object waits for anything.  Call it again before every
+ *  poll.  @since 0.1 */
 PAI_API int pai_loop_timeout_ms(const pai_loop *loop);
 
-/** For a foreign loop: runs what is due, without waiting.
+/** For a foreign loop: runs the callbacks that are due, without waiting.
  *  @return as pai_loop_run_once()  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_loop_dispatch(pai_loop *loop);
 

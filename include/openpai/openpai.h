@@ -1,7 +1,7 @@
 /**
  * @file openpai/openpai.h
- * All of the library in one include.  Declares nothing itself.  A program
- * that brings its own libuv loop includes <openpai/uv.h> as well.
+ * Includes all headers of the library and declares nothing itself.  A program
+ * with its own libuv loop also includes <openpai/uv.h>.
  */
 #ifndef OPENPAI_OPENPAI_H
 #define OPENPAI_OPENPAI_H
@@ -10,6 +10,7 @@
 #include <openpai/backend.h>
 #include <openpai/base.h>
 #include <openpai/client.h>
+#include <openpai/client_files.h>
 #include <openpai/draft.h>
 #include <openpai/files.h>
 #include <openpai/forecast.h>
@@ -20,6 +21,7 @@
 #include <openpai/loop.h>
 #include <openpai/platform.h>
 #include <openpai/policy.h>
+#include <openpai/reason.h>
 #include <openpai/records.h>
 #include <openpai/replay.h>
 #include <openpai/report.h>
@@ -27,6 +29,7 @@
 #include <openpai/sched.h>
 #include <openpai/sim.h>
 #include <openpai/spec.h>
+#include <openpai/storage.h>
 #include <openpai/trace.h>
 #include <openpai/vc.h>
 

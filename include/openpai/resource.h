@@ -1,7 +1,7 @@
 /**
  * @file openpai/resource.h
- * What there is to run jobs on: machines, clusters, and sets of what is in
- * them.  Declares nothing itself.
+ * Includes the headers of machines, clusters, GPUs, samples and allocations.
+ * Declares nothing itself.
  */
 #ifndef OPENPAI_RESOURCE_H
 #define OPENPAI_RESOURCE_H

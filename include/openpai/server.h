@@ -1,9 +1,10 @@
 /**
  * @file openpai/server.h
- * OpenPAI's REST API over a platform.  Part of libopenpai-server, a library of
- * its own, so that other programs need not load an HTTP server.
+ * Serves OpenPAI's REST API for a platform.  This header belongs to the
+ * separate library libopenpai-server, so that programs without a server need
+ * not load an HTTP server.
  *
- * Threads: LOOP, that of the platform.
+ * Threads: LOOP, the loop of the platform.
  */
 #ifndef OPENPAI_SERVER_H
 #define OPENPAI_SERVER_H
@@ -22,7 +23,7 @@ typedef struct pai_oidc_options {
   size_t struct_size;
   const char *issuer;        /**< "https://login.example.org/realm"; http is
                                   allowed for this machine only */
-  const char *client_id;     /**< client id of this platform there */
+  const char *client_id;     /**< client id of this platform at the provider */
   const char *client_secret; /**< NULL: a public client */
   const char *redirect_uri;  /**< this server's /api/v1/authn/oidc/return, as
                                   browsers reach it */
@@ -31,36 +32,38 @@ typedef struct pai_oidc_options {
                           separated by commas: URLs, or prefixes that end with
                           "/"; the first is the default.  "http://localhost/"
                           includes all ports of the browser's machine.  A
-                          program that sends a challenge (PKCE) gets a code at
-                          any port there, and no token */
+                          program that sends a challenge (PKCE) gets a code,
+                          not a token, at any port of that machine */
   const char *groups_claim; /**< claim of the ID token with the external names
                                  of the user's groups; NULL: administrators
-                                 decide who is in which group */
+                                 assign users to groups */
   const char *ca_file;      /**< certificate authorities to trust for the
-                            provider, in PEM; NULL: the system's */
+                                 provider, in PEM; NULL: the system's */
   const char *client_secret_file; /**< file with the secret in its only line,
                                        not readable by others; NULL:
                                        client_secret */
-  const char *const *admins; /**< rules "CLAIM=VALUE", as "groups=pai-admins"
-                                  or "sub=8f3a", then NULL: a user who matches
-                                  one becomes an administrator at login; an
-                                  "email" counts if "email_verified" is true.
-                                  In addition to those of the file.  NULL: none
-                                  */
+  const char *const *admins;      /**< rules "CLAIM=VALUE", such as
+                                       "groups=pai-admins" or "sub=8f3a", then
+                                       NULL: a user who matches a rule becomes
+                                       an administrator at login.  A rule for
+                                       "email" requires that "email_verified"
+                                       is true.  Rules of `file` apply in
+                                       addition.  NULL: none */
   const char
-    *file; /**< YAML with the names of these members, but `file`; lists
-                         are lists, and paths as from its folder.  Others may
-                         not be able to write it nor, with a client_secret, to
-                         read it.  NULL: none */
+    *file; /**< YAML file whose keys are the names of these members, except
+                `file`.  Members with commas are YAML lists there, and paths
+                are relative to its folder.  Other users must not be able to
+                write the file, or, if it has a client_secret, to read it.
+                NULL: none */
   const char *domains; /**< mail domains whose users may log in, separated by
                             commas; the provider must have verified the address;
                             "*": all users.  NULL: none */
   const char *groups; /**< groups whose members may log in: values of the claim
-                            `groups_claim` (or "groups"), separated by commas.
-                            Without `domains` and `groups` only these users may
-                            log in: those with an account, those who match a
-                            rule of `admins`, and those whom `groups_claim` puts
-                            into a group of this platform */
+                           `groups_claim` (or "groups"), separated by commas.
+                           Without `domains` and `groups` only these users may
+                           log in: users with an account, users who match a
+                           rule of `admins`, and users for whom `groups_claim`
+                           names a group of this platform */
 } pai_oidc_options;
 
 #define PAI_OIDC_OPTIONS_INIT                                       \
@@ -72,66 +75,70 @@ typedef struct pai_oidc_options {
 typedef struct pai_server_options {
   size_t struct_size;
   const pai_alloc *alloc; /**< NULL: malloc; copied */
-  const char *socket;     /**< path of a UNIX socket, made with mode 0600;
-                               only this user may connect, unless `system`;
-                               NULL: none; then `listen` and `root` are
+  const char *socket;     /**< path of a UNIX socket, created with mode 0600;
+                               only this user may connect, unless `system` is
+                               set; NULL: no socket: `listen` and `root` are
                                required */
   pai_log_cb on_log;      /**< NULL: no log lines */
-  /** A client asked to stop the platform: with `kill` 1 also its tasks; with 0
-   *  they continue, and the next platform adopts them.  NULL: such requests are
-   *  refused. */
+  /** Called when a client asks to stop the platform.  With `kill` 1, its tasks
+   *  are stopped, too; with 0, the tasks continue, and the next platform
+   *  adopts them.  NULL: such requests are refused. */
   void (*on_shutdown)(void *user_data, int kill);
   void *user_data;
   const char *root; /**< the platform's root; NULL: the socket's folder */
-  int system;       /**< 1: all users of this machine may connect, as the user
-                         that the kernel reports: each submits as that user,
-                         sees the list of all jobs, but no details of other
-                         users' jobs; this process's user may do everything */
-  /** Addresses to listen at besides the socket, separated by commas:
-   *  "HOST:PORT", "[::1]:PORT", ":PORT" for all addresses of this machine; port
-   *  0 is any free port.  NULL: none.  Clients there must authenticate. */
+  int system;       /**< 1: all users of this machine may connect.  The kernel
+                         reports the user of a connection: each user submits
+                         jobs as this user, and sees the list of all jobs, but
+                         no details of jobs of other users.  The user of this
+                         process may do everything */
+  /** Addresses to listen at in addition to the socket, separated by commas:
+   *  "HOST:PORT", "[::1]:PORT", ":PORT" for all addresses of this machine;
+   *  port 0 is any free port.  NULL: none.  Clients at these addresses must
+   *  authenticate. */
   const char *listen;
   const char *tls_cert; /**< file of the certificate with its chain, in PEM:
                              enables TLS 1.2 and later for all of `listen`;
                              NULL: no TLS */
   const char *tls_key;  /**< file of its key */
-  const char *prefix;   /**< prefix of paths to accept, as "/pai"; NULL: only
-                             "/rest-server", which is always accepted */
+  const char *prefix;   /**< prefix of paths to accept, such as "/pai"; NULL:
+                             only "/rest-server", which is always accepted */
   const char *cors_origin;     /**< origin of web pages that may use the API;
                                     NULL: "*", all; "": none */
   const char *trusted_proxies; /**< addresses or networks of proxies whose
                                     X-Forwarded-For is trusted, separated by
                                     commas; NULL: none */
   unsigned rate_requests;    /**< requests a minute from one address (IPv6: one
-                               /64); 0: any number.  Rate limits hold for
-                               `listen` only */
+                                  /64); 0: any number.  Rate limits apply to
+                                  `listen` only */
   unsigned rate_lists;       /**< lists of jobs a minute for one user; 0: any
-                               number */
+                                  number */
   unsigned rate_submits;     /**< jobs an hour for one user; 0: any number */
-  unsigned most_connections; /**< to each address of `listen`; 0: 16,384, or
-                                  what the limit of descriptors allows.  A
-                                  further connection replaces an idle one */
-  unsigned most_per_address; /**< connections from one client address (IPv6:
-                                  one /64); 0: any number */
+  unsigned most_connections; /**< most connections to each address of `listen`;
+                                  0: 16,384, or the number that the limit of
+                                  descriptors allows.  A further connection
+                                  replaces an idle one */
+  unsigned most_per_address; /**< most connections from one client address
+                                  (IPv6: one /64); 0: any number */
   pai_time idle_timeout;     /**< time after which an idle connection is
                                   closed; 0: a minute */
-  pai_time request_timeout;  /**< most time for a head, and for each 64 KiB of
-                                  a body or an answer; 0: half a minute */
-  int tokens; /**< 1: clients need a token at the socket, too, as behind a
-                         proxy that passes on requests of others.  0: a client
-                         without a token is the user that the kernel reports */
-  const char *authn; /**< how users log in: NULL or "basic", with passwords;
-                          or "OIDC", as `oidc` says */
-  pai_hived_host *hived; /**< served instead of a platform: its routes and
-                                  /healthz, without authentication; `root` is
-                                  not needed then, and of the other options
-                                  those of connections and of TLS count */
-  const pai_oidc_options *oidc; /**< NULL: users log in with passwords */
-  unsigned most_streams;        /**< open streams of events and logs; 0: 4,096.
-                              @since 0.1 */
-  unsigned most_streams_per_user; /**< of these, over TCP for one user, if the
-                                       user's quota is not smaller; 0: the
-                                       quota.  @since 0.1 */
+  pai_time request_timeout;  /**< most time for the head of a request, and for
+                                  each 64 KiB of a body or an answer; 0: half a
+                                  minute */
+  int tokens; /**< 1: clients need a token at the socket, too, e.g. behind a
+                   proxy that passes on requests of other users.  0: a client
+                   without a token is the user that the kernel reports */
+  const char *authn; /**< how users log in: NULL or "basic": with passwords;
+                          "OIDC": at the provider in `oidc` */
+  pai_hived_host *hived; /**< host of HiveD to serve instead of a platform: its
+                              routes and /healthz, without authentication.
+                              `root` is then not needed, and only the options
+                              of connections and of TLS apply */
+  const pai_oidc_options *oidc;   /**< NULL: users log in with passwords */
+  unsigned most_streams;          /**< most open streams of events and logs; 0:
+                                       4,096.  @since 0.1 */
+  unsigned most_streams_per_user; /**< most open streams of one user over TCP;
+                                       a smaller quota of the user applies
+                                       instead; 0: the quota.  @since 0.1 */
 } pai_server_options;
 
 #define PAI_SERVER_OPTIONS_INIT                                              \
@@ -144,16 +151,16 @@ typedef struct pai_server_options {
  * Serves a platform.
  *
  * @param[out] out  the server, owned by the caller; NULL on failure
- * @param loop      the platform's
- * @param platform  a durable one; must outlive the server; NULL: serve
+ * @param loop      loop of the platform
+ * @param platform  a durable platform; must outlive the server; NULL: serve
  *                  `opts->hived`
  * @param[out] err  NULL, or receives the error of a failure
- * @return PAI_OK; PAI_EINVAL: an option is wrong, or the certificate or key
- *         is none; PAI_ENOTSUP: unknown value of `authn`; PAI_ENOTFOUND: no such
- *         file; PAI_EBUSY: another server listens at the socket; PAI_EEXISTS:
- *         another program listens at an address; PAI_EPERM: a file belongs to
- *         another user, or may not be read, or the address may not be used;
- *         PAI_EIO; PAI_ENOMEM
+ * @return PAI_OK; PAI_EINVAL: an option is invalid, or a file is not a
+ *         certificate or a key; PAI_ENOTSUP: unknown value of `authn`;
+ *         PAI_ENOTFOUND: no such file; PAI_EBUSY: another server listens at
+ *         the socket; PAI_EEXISTS: another program listens at an address;
+ *         PAI_EPERM: a file belongs to another user, or may not be read, or
+ *         the address may not be used; PAI_EIO; PAI_ENOMEM
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_server_new(pai_server **out, pai_loop *loop,
@@ -162,15 +169,16 @@ PAI_API PAI_NODISCARD int pai_server_new(pai_server **out, pai_loop *loop,
                                          pai_error **err);
 
 /**
- * The port of the @p n-th address of `listen`, from 0; useful if any free port
- * was asked for.  0: there are fewer addresses.
+ * The port of address @p n of `listen`, from 0, e.g. to find out which port
+ * was chosen for port 0.  Returns 0 if there are fewer addresses.
  * @since 0.1
  */
 PAI_API int pai_server_port(const pai_server *server, size_t n);
 
 /**
- * The same address as "http://127.0.0.1:9186", with "https" if it speaks TLS;
- * the server's.  NULL: there are fewer.
+ * Address @p n of `listen`, from 0, as a URL such as "http://127.0.0.1:9186",
+ * with "https" if the server uses TLS.  The text belongs to the server.
+ * Returns NULL if there are fewer addresses.
  * @since 0.1
  */
 PAI_API const char *pai_server_address(const pai_server *server, size_t n);

@@ -8,7 +8,7 @@
  *     ...
  *   pai_trace_free(t);
  *
- * Records come in the order of their times, and none is kept: a trace may be
+ * Records are read in the order of their times and not kept, so a trace may be
  * larger than memory.  Unusable lines are counted and reported.
  *
  * Threads: SERIAL.
@@ -22,10 +22,10 @@ PAI_BEGIN_DECLS
 
 typedef struct pai_trace pai_trace; /**< opaque; pai_trace_free() */
 
-/** The forms of traces; docs/guide/traces.md describes each. */
+/** Formats of traces; docs/guide/traces.md describes each. */
 enum {
   PAI_TRACE_AUTO = 0,         /**< detected from the first lines */
-  PAI_TRACE_JSONL = 1,        /**< our own */
+  PAI_TRACE_JSONL = 1,        /**< the format of this library */
   PAI_TRACE_SACCT = 2,        /**< Slurm, sacct --parsable2 */
   PAI_TRACE_SACCT_JSON = 3,   /**< Slurm, sacct --json */
   PAI_TRACE_SWF = 4,          /**< Standard Workload Format */
@@ -40,49 +40,50 @@ enum {
   PAI_TRACE_GENERATED = 13    /**< of pai_trace_generate() */
 };
 
-/** The name of a form, as "philly"; "" for none.  @since 0.1 */
+/** The name of a format, such as "philly"; "" for an unknown value.
+ *  @since 0.1 */
 PAI_API const char *pai_trace_form_name(int form);
 
-/** What a record tells. */
+/** Kinds of records. */
 enum {
-  PAI_RECORD_JOB = 1,  /**< a job comes */
+  PAI_RECORD_JOB = 1,  /**< a job arrives */
   PAI_RECORD_NODE = 2, /**< a node's state changes */
-  PAI_RECORD_KILL = 3  /**< somebody kills a job that came before */
+  PAI_RECORD_KILL = 3  /**< an earlier job is killed */
 };
 
-/** One time that a job ran; the last one of a job counts for all that follow
- *  it. */
+/** An attempt of a job.  The last one listed also stands for all further
+ *  attempts. */
 typedef struct pai_trace_attempt {
-  pai_time duration; /**< how long, if nothing disturbs it */
-  int code; /**< its completion code: 0 well; see openpai/platform.h */
+  pai_time duration; /**< run time without interruptions */
+  int code; /**< completion code: 0: success; see openpai/platform.h */
 } pai_trace_attempt;
 
-/** One record; strings and arrays are the trace's until the next call.
- *  All times are microseconds, on the trace's own clock. */
+/** A record; strings and arrays are valid until the next call.  All times are
+ *  microseconds, on the trace's own clock. */
 typedef struct pai_trace_record {
   size_t struct_size;
   int kind;         /**< PAI_RECORD_JOB, ... */
-  uint64_t line;    /**< where it stands, from 1; the number of a record that
-                         stands nowhere */
-  pai_time time;    /**< when it comes */
-  const char *id;   /**< the job's, as the trace calls it, or NULL */
+  uint64_t line;    /**< line of the trace, from 1; for generated records, the
+                         number of the record */
+  pai_time time;    /**< time of the event */
+  const char *id;   /**< id of the job in the trace, or NULL */
   const char *name; /**< of the job, or NULL */
   const char *user; /**< or NULL */
-  const char *vc;   /**< or NULL: the default one */
+  const char *vc;   /**< NULL: the default virtual cluster */
   const char *pin, *within; /**< as in pai_request */
   int priority;
-  pai_time estimate; /**< how long its owner believes that it takes; 0: not
-                          known */
-  pai_time limit;    /**< its owner's limit; 0: none */
-  pai_time patience; /**< killed if it has not started after so long; 0: never
-                          */
-  pai_time started;  /**< when it did start where the trace was taken, or -1 */
-  uint32_t retries;  /**< how often it is tried again when it has failed */
+  pai_time estimate; /**< run time estimated by its owner; 0: not known */
+  pai_time limit;    /**< time limit; 0: none */
+  pai_time patience; /**< wait after which the job is killed if it has not
+                          started; 0: never */
+  pai_time started;  /**< start time in the original cluster, or -1 */
+  uint32_t retries;  /**< number of retries after failures */
   const pai_want *wants;
   size_t nwants;
   const pai_trace_attempt *attempts; /**< at least one */
   size_t nattempts;
-  const char *const *after; /**< ids of jobs that have to end well before */
+  const char *const *after; /**< ids of jobs that must succeed before this job
+                                 starts */
   size_t nafter;
   /* PAI_RECORD_NODE */
   const char *node;
@@ -90,8 +91,8 @@ typedef struct pai_trace_record {
   const char *why; /**< or NULL */
 } pai_trace_record;
 
-/** Fills @p size bytes or fewer.  @return how many; 0: there are no more; a
- *  PAI_E* code, which the reader's call returns */
+/** Fills the buffer with up to @p size bytes.  @return the number of bytes; 0:
+ *  end of the trace; a PAI_E* code, which the reading call returns */
 typedef ptrdiff_t (*pai_read_cb)(void *user_data, char *buffer, size_t size);
 
 /** Called for each line, or part of the trace, that is unusable or corrected.
@@ -106,28 +107,32 @@ typedef struct pai_trace_options {
   int form;               /**< PAI_TRACE_*; 0: detected */
   int strict;             /**< 1: the first unusable line is an error */
   int sort;          /**< 1: read and sort the whole trace first; else a record
-                          that is more than `window` records late is unusable */
+                          that is more than `window` records late is
+                          unusable */
   uint32_t window;   /**< 0: 16384 */
-  const char *model; /**< GPU model or SKU of jobs for which the trace names
+  const char *model; /**< GPU model or SKU of jobs for which the trace has
                           none; NULL: any */
   pai_trace_cb on_line; /**< or NULL */
-  void *user_data;
+  void *user_data;      /**< passed to on_line() and stop() */
+  /** Called before each piece of about 100 KiB is read; a value other than 0
+   *  aborts with PAI_ECANCELED.  NULL: not called. */
+  int (*stop)(void *user_data);
 } pai_trace_options;
 
-#define PAI_TRACE_OPTIONS_INIT                        \
-  {                                                   \
-    sizeof(pai_trace_options), 0, 0, 0, 0, 0, 0, 0, 0 \
+#define PAI_TRACE_OPTIONS_INIT                           \
+  {                                                      \
+    sizeof(pai_trace_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 \
   }
 
 /**
  * Begins to read a trace.
  *
  * @param[out] out   the trace, owned by the caller; NULL on failure
- * @param read       gives its bytes, whenever more are needed
- * @param user_data  handed to @p read, until the trace is freed
+ * @param read       provides the next bytes of the trace
+ * @param user_data  passed to @p read, until the trace is freed
  * @param opts       options, or NULL for defaults; not kept
- * @return PAI_OK; PAI_EINVAL: bad options, or nobody knows this form;
- *         PAI_ENOMEM; or what @p read answered
+ * @return PAI_OK; PAI_EINVAL: bad options, or an unknown format; PAI_ENOMEM;
+ *         or the return value of @p read
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_trace_new(pai_trace **out, pai_read_cb read,
@@ -135,7 +140,7 @@ PAI_API PAI_NODISCARD int pai_trace_new(pai_trace **out, pai_read_cb read,
                                         const pai_trace_options *opts,
                                         pai_error **err);
 
-/** As pai_trace_new(), of a file; "-" is standard input.
+/** As pai_trace_new(), for a file; "-" is standard input.
  *  @return also PAI_ENOTFOUND, PAI_EPERM, PAI_EIO  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_trace_load(pai_trace **out, const char *path,
                                          const pai_trace_options *opts,
@@ -147,31 +152,32 @@ PAI_API void pai_trace_free(pai_trace *trace);
 /**
  * Reads the next record.
  *
- * @return 1; 0: there are no more; PAI_EINVAL: a line cannot be used, if
- *         options say strict, or the whole is no such trace; PAI_ELIMIT: a
- *         line has more than 16 MiB; PAI_ENOMEM; or what the reader answered.
- *         After a failure there is no next record.
+ * @return 1; 0: no more records; PAI_EINVAL: an unusable line with the option
+ *         `strict`, or not a trace of this format; PAI_ELIMIT: a line has more
+ *         than 16 MiB; PAI_ENOMEM; PAI_ECANCELED: by stop(); or the return
+ *         value of the reader.  After a failure no more records can be read.
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_trace_next(pai_trace *trace,
                                          pai_trace_record *record,
                                          pai_error **err);
 
-/** What was read so far. */
+/** Counters of the records that were read so far. */
 typedef struct pai_trace_view {
   size_t struct_size;
   int form;
   uint64_t lines, jobs, skipped;
-  uint64_t altered;     /**< lines that were corrected and used: half of a GPU
-                          becomes one, a negative wait 0 */
+  uint64_t altered;     /**< lines that were corrected and used, e.g. half of a
+                             GPU becomes one GPU, and a negative wait becomes
+                             0 */
   pai_time first, last; /**< times of the first and the last job */
 } pai_trace_view;
 
 /** @return PAI_OK; PAI_EINVAL: bad struct_size  @since 0.1 */
 PAI_API int pai_trace_look(const pai_trace *trace, pai_trace_view *view);
 
-/** Writes a record as one line of our own form.
- *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM; or what @p write answered
+/** Writes a record as one line of PAI_TRACE_JSONL.
+ *  @return PAI_OK; PAI_EINVAL; PAI_ENOMEM; or the return value of @p write
  *  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_trace_write(const pai_trace_record *record,
                                           pai_write_cb write, void *user_data,
@@ -179,7 +185,8 @@ PAI_API PAI_NODISCARD int pai_trace_write(const pai_trace_record *record,
 
 /* --- generated traces ------------------------------------------------------ */
 
-/** Whose statistics to follow; docs/guide/traces.md has them, with sources. */
+/** Published statistics that a generated trace follows; docs/guide/traces.md
+ *  lists them with their sources. */
 enum {
   PAI_LIKE_PHILLY = 1, /**< Microsoft, 2017: jobs of 1 to 128 GPUs */
   PAI_LIKE_HELIOS = 2  /**< SenseTime, 2020 */
@@ -200,8 +207,8 @@ typedef struct pai_generate_options {
   uint32_t users;              /**< 0: as published */
   uint32_t virtual_clusters;   /**< number of them; 0: as published */
   const char *const *vc_names; /**< names, copied; NULL: "vc1", "vc2", ... */
-  const char *model; /**< GPU model or SKU that jobs request, copied; NULL: any
-                        */
+  const char *model; /**< GPU model or SKU that jobs request, copied; NULL:
+                          any */
   int faults; /**< 1: attempts fail as often as published, and are retried;
                    users kill jobs */
 } pai_generate_options;

@@ -1,7 +1,7 @@
 /**
  * @file openpai/uv.h
- * For programs that run a libuv loop already.  The only header that needs
- * libuv's; not part of <openpai/openpai.h>.
+ * Use of the library on a program's own libuv loop.  The only header that
+ * needs libuv's headers; not part of <openpai/openpai.h>.
  */
 #ifndef OPENPAI_UV_H
 #define OPENPAI_UV_H
@@ -13,11 +13,11 @@
 PAI_BEGIN_DECLS
 
 /**
- * Puts the library's objects on the host's libuv loop, which the host goes on
- * running; pai_loop_run() and its like then answer PAI_EINVAL.
+ * Makes a loop on top of the host's libuv loop.  The host keeps running its
+ * loop; pai_loop_run() and pai_loop_run_once() return PAI_EINVAL.
  *
  * @param[out] out  the loop, owned by the caller; NULL on failure
- * @param uv        the host's loop; must outlive what is put on it
+ * @param uv        the host's loop; must outlive @p out
  * @param opts      options, or NULL for defaults; not kept
  * @param[out] err  NULL, or receives the error of a failure
  * @return as pai_loop_new()

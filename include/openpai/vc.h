@@ -1,15 +1,17 @@
 /**
  * @file openpai/vc.h
  * Virtual clusters of a durable platform: shares of its GPUs, CPUs and memory.
- * A job uses the one that `defaults.virtualCluster` of its file names, and is
- * held to its capacity.  Virtual clusters can be created, changed, stopped and
- * removed while jobs run.
+ * A job uses the virtual cluster that `defaults.virtualCluster` of its file
+ * names, and is limited to the capacity of that virtual cluster.  Virtual
+ * clusters can be created, changed, stopped and removed while jobs run.
  *
  * The virtual cluster `default` always exists and has the capacity that no
- * other has.  As long as there is no other, no use is counted.
+ * other virtual cluster has.  As long as it is the only virtual cluster, no
+ * use is counted.
  *
- * Changes take effect at once, and are durable when pai_platform_sync() says
- * so.  All functions return PAI_ENOTSUP on a platform that is not durable.
+ * Changes take effect at once.  They are durable when pai_platform_sync()
+ * calls back with PAI_OK.  All functions return PAI_ENOTSUP on a platform that
+ * is not durable.
  *
  * Threads: LOOP.
  */
@@ -28,11 +30,13 @@ enum {
 /** Settings of a virtual cluster; zero-fill, or use PAI_VC_OPTIONS_INIT. */
 typedef struct pai_vc_options {
   size_t struct_size;
-  uint32_t capacity;       /**< its share, of PAI_VC_WHOLE */
-  uint32_t max_capacity;   /**< most it may use, with idle capacity of others;
-                              0: its own capacity */
-  const char *description; /**< up to 1024 bytes; NULL: unchanged, or "" */
-  const char *external_name; /**< likewise; only stored */
+  uint32_t capacity;         /**< its share, of PAI_VC_WHOLE */
+  uint32_t max_capacity;     /**< most it may use, including idle capacity of
+                                  other virtual clusters; 0: its own
+                                  capacity */
+  const char *description;   /**< up to 1024 bytes; NULL: unchanged, or "" */
+  const char *external_name; /**< as description; stored without further
+                                  effect */
 } pai_vc_options;
 
 #define PAI_VC_OPTIONS_INIT            \
@@ -42,14 +46,15 @@ typedef struct pai_vc_options {
 
 /**
  * Creates a virtual cluster, or changes one.  Running jobs continue, even if
- * they use more than the new capacity; it limits waiting jobs only.
+ * they use more than the new capacity; the new capacity limits waiting jobs
+ * only.
  *
  * @param name  1 to 64 letters, digits and _
  * @return PAI_OK; PAI_EINVAL: an invalid name or capacity; PAI_ENOROOM: more
- *         than the other virtual clusters leave; PAI_EPERM: it is "default";
- *         PAI_ELIMIT: too many virtual clusters; PAI_EIO: the database cannot
- *         be written now; PAI_EBUSY: the platform is closing; PAI_ENOMEM.
- *         After a failure nothing has changed
+ *         than the other virtual clusters leave; PAI_EPERM: the name is
+ *         "default"; PAI_ELIMIT: too many virtual clusters; PAI_EIO: the
+ *         database cannot be written now; PAI_EBUSY: the platform is closing;
+ *         PAI_ENOMEM.  After a failure nothing has changed
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_put_vc(pai_platform *platform,
@@ -77,8 +82,9 @@ PAI_API PAI_NODISCARD int pai_platform_remove_vc(pai_platform *platform,
                                                  const char *name,
                                                  pai_error **err);
 
-/** The name of virtual cluster @p i, "default" being the first; NULL beyond
- *  the last.  The platform's, until it is removed.  @since 0.1 */
+/** The name of virtual cluster @p i, from 0; the first is "default"; NULL
+ *  beyond the last.  The text belongs to the platform, and is valid until the
+ *  virtual cluster is removed.  @since 0.1 */
 PAI_API const char *pai_platform_vc_name(const pai_platform *platform,
                                          size_t i);
 
@@ -86,8 +92,9 @@ PAI_API const char *pai_platform_vc_name(const pai_platform *platform,
  * Writes virtual clusters as `GET /virtual-clusters` of OpenPAI's API does:
  * the capacity, use and state of each.
  *
- * @param name  write this one, as an object; NULL: all, by their names
- * @return PAI_OK; PAI_ENOTFOUND; PAI_ENOMEM; what @p write answered
+ * @param name  write only this virtual cluster, as an object; NULL: all, as an
+ *              object with their names as keys
+ * @return PAI_OK; PAI_ENOTFOUND; PAI_ENOMEM; the return value of @p write
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_write_vcs(pai_platform *platform,
@@ -96,7 +103,7 @@ PAI_API PAI_NODISCARD int pai_platform_write_vcs(pai_platform *platform,
                                                  void *user_data,
                                                  pai_error **err);
 
-/** Writes GPUs in use, free and in all, by the names of nodes, as
+/** Writes the numbers of used, free and all GPUs, by the names of nodes, as
  *  `GET /virtual-clusters?nodes`.  @return as pai_platform_write_vcs()
  *  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_platform_write_vc_nodes(pai_platform *platform,
@@ -122,7 +129,7 @@ PAI_API PAI_NODISCARD int pai_platform_write_skus(pai_platform *platform,
 /**
  * Writes the platform's nodes: name, state and reason, total and free
  * resources.
- * @param name  write this node, as an object; NULL: all, as a list
+ * @param name  write only this node, as an object; NULL: all nodes, as a list
  * @return as pai_platform_write_vcs()
  * @since 0.1
  */
@@ -137,7 +144,7 @@ PAI_API PAI_NODISCARD int pai_platform_write_nodes(pai_platform *platform,
  * Running tasks continue; new jobs are accepted and wait.  The setting survives
  * a restart of the platform.
  *
- * @param why  reason, one line, of which 253 bytes are kept; NULL: none
+ * @param why  reason, one line, cut after 253 bytes; NULL: none
  * @return PAI_OK; PAI_ENOTFOUND: no such node; PAI_EBUSY; PAI_ENOMEM
  * @since 0.1
  */

@@ -1,7 +1,7 @@
 /**
  * @file openpai/version.h
- * The version of these headers: the one place it is written.  The build, the
- * soname, the bindings and the man page read it from here.
+ * The version of these headers.  The build, the soname, the bindings and the
+ * man page read it from this file.
  */
 #ifndef OPENPAI_VERSION_H
 #define OPENPAI_VERSION_H

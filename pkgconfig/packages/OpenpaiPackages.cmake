@@ -63,8 +63,13 @@ if(TARGET openpai_python AND OPENPAI_PYTHON MATCHES "^/usr/bin/")
   list(FILTER files INCLUDE REGEX "^${PROJECT_BINARY_DIR}/python/openpai/")
   file(CONFIGURE OUTPUT packages/METADATA CONTENT
     "Metadata-Version: 2.1\nName: openpai\nVersion: @PROJECT_VERSION@\n" @ONLY)
-  install(FILES ${files} ${PROJECT_BINARY_DIR}/python/openpai/facade.py
-    DESTINATION ${place}/openpai COMPONENT python EXCLUDE_FROM_ALL)
+  list(APPEND files ${PROJECT_BINARY_DIR}/python/openpai/facade.py)
+  foreach(file IN LISTS files)
+    file(RELATIVE_PATH folder ${PROJECT_BINARY_DIR}/python ${file})
+    get_filename_component(folder ${folder} DIRECTORY)
+    install(FILES ${file} DESTINATION ${place}/${folder} COMPONENT python
+      EXCLUDE_FROM_ALL)
+  endforeach()
   install(FILES ${PROJECT_BINARY_DIR}/packages/METADATA
     DESTINATION ${place}/openpai-${PROJECT_VERSION}.dist-info
     COMPONENT python EXCLUDE_FROM_ALL)
@@ -94,7 +99,7 @@ string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(CONFIGURE OUTPUT packages/changelog CONTENT
 "openpai (@PROJECT_VERSION@) unstable; urgency=medium
 
-  * See docs/changes of the source.
+  * See docs/changes.md of the source.
 
  -- @OPENPAI_MAINTAINER@  @now@
 " @ONLY)

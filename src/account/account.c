@@ -1,9 +1,10 @@
-/* account.c - pai_accounts: read when the platform begins, kept until it ends */
+/* account.c - pai_accounts: loaded when the platform starts, kept until it
+ * ends */
 #include "account/inside.h"
 
 #define WEEK (INT64_C(7) * 24 * 3600 * 1000000)
 
-/* --- reading what there is ------------------------------------------------------------ */
+/* --- loading ------------------------------------------------------------- */
 
 typedef struct reading {
   pai_accounts *a;
@@ -11,14 +12,14 @@ typedef struct reading {
   size_t lost;
 } reading;
 
-/* A row that makes no sense is left out: the others are worth having. */
+/* An invalid row is skipped, so that the others can be used. */
 static int skip(reading *r, int rc, const char *what, const char *name)
 {
   if (rc == PAI_OK || rc == PAI_ENOMEM)
     return rc;
   pai__log_line(r->a->host.log, PAI_LOG_WARNING,
-                "%s %s in the database makes no sense, and is left out: %s",
-                what, name, r->err != NULL ? pai_error_message(*r->err) : "");
+                "%s %s in the database is invalid and ignored: %s", what, name,
+                r->err != NULL ? pai_error_message(*r->err) : "");
   if (r->err != NULL) {
     pai_error_free(*r->err);
     *r->err = NULL;
@@ -38,7 +39,8 @@ static int on_group(void *user_data, const pai__group_row *row)
 {
   reading *r = user_data;
 
-  return skip(r, pai__team_add(r->a, row, r->err), "group", row->name);
+  return skip(r, pai__account_group_add(r->a, row, r->err), "group",
+              row->name);
 }
 
 static int on_storage(void *user_data, const pai__storage_row *row)
@@ -46,7 +48,8 @@ static int on_storage(void *user_data, const pai__storage_row *row)
   reading *r = user_data;
 
   r->lost += row->lost;
-  return skip(r, pai__depot_add(r->a, row, r->err), "storage", row->name);
+  return skip(r, pai__account_storage_add(r->a, row, r->err), "storage",
+              row->name);
 }
 
 static int on_token(void *user_data, const pai__token_row *row)
@@ -56,15 +59,15 @@ static int on_token(void *user_data, const pai__token_row *row)
   return skip(r, pai__token_add(r->a, row, r->err), "token of", row->user);
 }
 
-static int on_gone(void *user_data, const pai__gone_row *row)
+static int on_removed(void *user_data, const pai__removed_user_row *row)
 {
   reading *r = user_data;
 
-  return pai__gone_add(r->a, row) < 0 ? pai__oom(r->err) : PAI_OK;
+  return pai__account_removed_add(r->a, row) < 0 ? pai__oom(r->err) : PAI_OK;
 }
 
-/* Groups that are gone are no user's: else one that comes later, of the same
- * name, would have members. */
+/* Removes groups that no longer exist from all users.  Otherwise a later group
+ * of the same name would have members. */
 static void drop_unknown(pai_accounts *a)
 {
   for (size_t i = 0; i < a->accounts.n; i++) {
@@ -78,17 +81,17 @@ static void drop_unknown(pai_accounts *a)
 
 static int drop_expired(pai_accounts *a, pai_error **err)
 {
-  pai__amend e;
+  pai__account_update e;
   int rc = PAI_OK;
 
-  pai__amend_begin(&e, a);
+  pai__account_update_begin(&e, a);
   e.quiet = true;
   for (size_t i = 0; i < a->accounts.n; i++)
     for (pai__token *t = ((pai__account *)a->accounts.at[i])->tokens;
          t != NULL && rc == PAI_OK; t = t->next)
       if (pai__token_is_over(a, t))
-        rc = pai__amend_drop_token(&e, t, err);
-  return pai__amend_end(&e, rc, err);
+        rc = pai__account_update_drop_token(&e, t, err);
+  return pai__account_update_end(&e, rc, err);
 }
 
 static bool has_tokens(const pai_accounts *a)
@@ -99,8 +102,8 @@ static bool has_tokens(const pai_accounts *a)
   return false;
 }
 
-/* Without their key tokens are worth nothing, and that is no reason not to
- * begin.  None is made here: it may be put back. */
+/* Without their key tokens are worthless, but the platform can still start.
+ * No key is made here: the old one may be restored. */
 static int find_key(pai_accounts *a)
 {
   pai_error *err = NULL;
@@ -126,7 +129,7 @@ static int read_all(pai_accounts *a, pai_error **err)
   if (rc == PAI_OK)
     rc = pai__store_tokens(store, on_token, &r, err);
   if (rc == PAI_OK)
-    rc = pai__store_gone(store, on_gone, &r, err);
+    rc = pai__store_removed_users(store, on_removed, &r, err);
   if (rc < 0)
     return rc;
   if (r.lost > 0)
@@ -141,7 +144,7 @@ static int read_all(pai_accounts *a, pai_error **err)
   return drop_expired(a, err);
 }
 
-/* --- life --------------------------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
 int pai__accounts_open(pai_accounts **out, const pai_alloc *alloc,
                        const pai__accounts_host *host, pai_error **err)
@@ -174,7 +177,7 @@ int pai__accounts_open(pai_accounts **out, const pai_alloc *alloc,
   return rc;
 }
 
-static void free_table(pai_accounts *a, pai__table *t)
+static void free_table(pai_accounts *a, pai__account_table *t)
 {
   pai__free(&a->alloc, t->at, t->cap * sizeof(*t->at));
 }
@@ -191,15 +194,15 @@ void pai__accounts_close(pai_accounts *a)
   for (size_t i = 0; i < a->accounts.n; i++)
     pai__account_free(a, a->accounts.at[i]);
   for (size_t i = 0; i < a->groups.n; i++)
-    pai__team_free(a, a->groups.at[i]);
-  for (size_t i = 0; i < a->depots.n; i++)
-    pai__depot_free(a, a->depots.at[i]);
+    pai__account_group_free(a, a->groups.at[i]);
+  for (size_t i = 0; i < a->storages.n; i++)
+    pai__account_storage_free(a, a->storages.at[i]);
   free_table(a, &a->accounts);
   free_table(a, &a->groups);
-  free_table(a, &a->depots);
+  free_table(a, &a->storages);
   pai__map_dispose(&a->tokens);
   pai__guard_free(a);
-  pai__gone_free(a);
+  pai__account_removed_free(a);
   pai__strfree(&alloc, a->untold);
   sodium_memzero(a->key, sizeof(a->key));
   pai__free(&alloc, a, sizeof(*a));
@@ -211,10 +214,7 @@ int pai_accounts_configure(pai_accounts *a, const pai_accounts_options *opts,
   pai_accounts_options o;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
   rc = PAI__OPTIONS_IN(&o, opts, pai_accounts_options, hash_workers);
   if (rc < 0)
     return pai__fail_struct(err, rc, opts, "pai_accounts_options");

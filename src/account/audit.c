@@ -1,9 +1,9 @@
-/* audit.c - who changed what */
+/* audit.c - the audit log: who changed what */
 #include "account/inside.h"
 
 enum { USUAL_PAGE = 100, LARGEST_PAGE = 1000, LONGEST = 512 };
 
-/* What came from outside, of a length that fits. */
+/* Copies a text of a client, cut to the largest length. */
 static char *cut(pai_accounts *a, const char *text)
 {
   size_t len = 0;
@@ -42,20 +42,7 @@ int pai_accounts_note(pai_accounts *a, const char *user, const char *from,
 
 static int write_note(void *user_data, const pai__audit_row *row)
 {
-  pai__json_writer *w = user_data;
-
-  pai__json_begin_object(w);
-  pai__wire_key(w, "id");
-  pai__json_int(w, (int64_t)row->id);
-  pai__wire_key(w, "time");
-  pai__json_int(w, row->time / 1000);
-  pai__wire_text(w, "user", row->user);
-  pai__wire_text(w, "from", row->peer);
-  pai__wire_text(w, "what", row->what);
-  pai__wire_key(w, "status");
-  pai__json_int(w, row->status);
-  pai__json_end_object(w);
-  return PAI_OK;
+  return pai__api_object(user_data, &pai__api_AuditNote, row, NULL, NULL);
 }
 
 int pai_accounts_write_audit(pai_accounts *a, const pai_audit_query *query,
@@ -67,10 +54,8 @@ int pai_accounts_write_audit(pai_accounts *a, const pai_audit_query *query,
   pai__wire out;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && write != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(write != NULL, err);
   rc = PAI__COPY_IN(&o, query, pai_audit_query, limit);
   if (rc < 0)
     return pai__fail_struct(err, rc, query, "pai_audit_query");

@@ -1,4 +1,4 @@
-/* error.c - failures, by the names that OpenPAI has for them */
+/* error.c - errors with OpenPAI's status and error codes */
 #include "account/inside.h"
 
 #include <stdio.h>

@@ -1,16 +1,16 @@
 /*
- * extension.c - what a user or a group has beside its own members, an object of
- * JSON that is kept as a text
+ * extension.c - extension data of users and groups, a JSON object stored as
+ * text
  *
- * Texts here were written by this room: parsed and written once more, so that
- * keys are as they look.
+ * All texts here were written by this room: they are parsed and written again,
+ * so that keys are spelled in one way.
  */
 #include "account/inside.h"
 
-/* --- a text that becomes another ------------------------------------------------- */
+/* --- updates of a text --------------------------------------------------- */
 
 typedef struct rewrite {
-  pai__tree *t; /* of the text as it is */
+  pai__tree *t; /* of the old text */
   pai__buf b;
   pai__json_writer w;
 } rewrite;
@@ -40,31 +40,31 @@ static int end(rewrite *r, int rc, const pai_alloc *alloc, char **text,
   pai__buf_dispose(&r->b);
   if (rc == PAI_ELIMIT) {
     (void)pai__fail(err, rc,
-                    "the extension would be larger, or deeper, than "
-                    "what is kept");
+                    "the extension is too large or too deeply nested");
     return pai__as(err, rc, 413, "InvalidParametersError");
   }
   if (rc < 0)
     return rc == PAI_ENOMEM ? pai__oom(err)
                             : pai__fail(err, PAI_EINTERNAL,
-                                        "an extension is no object of JSON");
+                                        "an extension is not a JSON object");
   pai__strfree(alloc, *text);
   *text = made;
   return PAI_OK;
 }
 
-/* Members that are secret, and which member of theirs is; NULL: all. */
+/* Secret members.  Of an object only the member `member` is secret; NULL: all
+ * of it. */
 static const struct {
   const char *name, *member;
-  bool each; /* of each of its members */
+  bool each; /* `member` is secret in each of its members */
 } secrets[] = {
   { "jobSSH", "key", false },
   { "boundedClusters", "token", true },
   { "githubPAT", NULL, false },
 };
 
-/* What is secret is not shown to others than its owner: who writes back what was
- * shown does not mean that it is to go. */
+/* Keeps secrets that the new value lacks: clients do not see secrets of
+ * others, so writing back what was shown must not remove them. */
 static void write_over(pai__json_writer *w, const pai__tree *t, pai__node n,
                        const pai__tree *of, pai__node old, const char *member,
                        bool each)
@@ -91,7 +91,7 @@ static void write_over(pai__json_writer *w, const pai__tree *t, pai__node n,
   }
   old = each ? PAI__NO_NODE : pai__tree_get(of, old, member);
   if (old != PAI__NO_NODE && pai__tree_get(t, n, member) == PAI__NO_NODE) {
-    pai__json_key(w, member, strlen(member));
+    pai__json_member(w, member);
     pai__json_node(w, of, old);
   }
   pai__json_end_object(w);
@@ -146,9 +146,10 @@ int pai__extension_merge(const pai_alloc *alloc, char **text,
   return end(&r, rc, alloc, text, err);
 }
 
-/* --- one value ---------------------------------------------------------------------- */
+/* --- one value ----------------------------------------------------------- */
 
-/* Writes the node, which may be none, with the value at `path`. */
+/* Writes a copy of the node, which may be PAI__NO_NODE, with the value set at
+ * `path`. */
 static void write_set(rewrite *r, pai__node n, const char *path,
                       const pai__tree *value)
 {
@@ -204,7 +205,7 @@ int pai__extension_set(const pai_alloc *alloc, char **text, const char *path,
   int rc;
 
   if (!is_path(path))
-    return pai__invalid(err, "\"%.64s\" is no path in an extension", path);
+    return pai__invalid(err, "\"%.64s\" is not a path in an extension", path);
   rc = pai__json_parse(&t, value, len, &o, err);
   if (rc < 0)
     return rc == PAI_ENOMEM ? rc
@@ -217,7 +218,7 @@ int pai__extension_set(const pai_alloc *alloc, char **text, const char *path,
   return rc;
 }
 
-/* --- what others may see ---------------------------------------------------------------- */
+/* --- output without secrets ---------------------------------------------- */
 
 static void write_without(pai__json_writer *w, const pai__tree *t, pai__node n,
                           const char *member, bool each)
@@ -226,7 +227,7 @@ static void write_without(pai__json_writer *w, const pai__tree *t, pai__node n,
   pai__node key;
 
   if (pai__tree_type(t, n) != PAI__MAPPING) {
-    pai__json_null(w); /* it is not what it should be: who knows what */
+    pai__json_null(w); /* not of the expected form: may hold a secret */
     return;
   }
   pai__json_begin_object(w);

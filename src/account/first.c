@@ -1,23 +1,23 @@
 /*
- * first.c - what a platform begins with: groups, and a first user
+ * first.c - setup of a new platform: groups and the first user
  *
- * Where that one's password is made here it is told once, and so not before the
- * database has it: what is told is good after any crash.  Until it was told the
- * database says so, too (`untold` is the hash of it): if it never was, for the
- * process ended before, the next one makes and tells another, in the place also
- * of one told in the moment of a crash.
+ * If the first user's password is generated here, it is shown once, after it
+ * is durable, so it is valid after any crash.  Until it was shown, the
+ * database keeps its hash as `untold`.  If the process ends before, the next
+ * start generates and shows another password, which replaces the old one even
+ * if that was shown at the moment of a crash.
  */
 #include "account/inside.h"
 
-/* Room for what is told, taken before it is done. */
+/* Answer size, reserved before the change is made. */
 enum { ANSWER = 512 };
 
 #define UNTOLD "untold"
 
-/* --- groups ---------------------------------------------------------------------- */
+/* --- groups -------------------------------------------------------------- */
 
 typedef struct beginning {
-  pai__amend e;
+  pai__account_update e;
   pai__strings vcs;
   pai_error **err;
 } beginning;
@@ -33,16 +33,16 @@ static int add_vc(void *user_data, const char *name)
 static int add_group(beginning *b, const char *name, bool admin,
                      const pai__strings *vcs)
 {
-  pai__team *group;
+  pai__account_group *group;
   int rc;
 
   if (pai__find_group(b->e.a, name) != NULL)
     return PAI_OK;
-  rc = pai__team_of_vcs(&group, b->e.a, name, admin, vcs, b->err);
-  return rc == PAI_OK ? pai__amend_group(&b->e, group, b->err) : rc;
+  rc = pai__account_group_of_vcs(&group, b->e.a, name, admin, vcs, b->err);
+  return rc == PAI_OK ? pai__account_update_group(&b->e, group, b->err) : rc;
 }
 
-/* Of one virtual cluster, which may have a name that no group can have. */
+/* Adds the group of a virtual cluster, unless its name cannot be a group's. */
 static int add_vcs_group(beginning *b, const char *vc)
 {
   pai__strings one = { 0 };
@@ -63,7 +63,7 @@ static int add_groups(pai_accounts *a, pai_error **err)
   bool has_default;
   int rc;
 
-  pai__amend_begin(&b.e, a);
+  pai__account_update_begin(&b.e, a);
   b.e.quiet = true;
   rc = a->host.vcs(a->host.ctx, add_vc, &b);
   has_default = pai__strings_has(&b.vcs, PAI__DEFAULT_GROUP);
@@ -74,12 +74,12 @@ static int add_groups(pai_accounts *a, pai_error **err)
   for (size_t i = 0; i < b.vcs.n && rc == PAI_OK; i++)
     rc = add_vcs_group(&b, b.vcs.at[i]);
   pai__strings_free(&a->alloc, &b.vcs);
-  return pai__amend_end(&b.e, rc, err);
+  return pai__account_update_end(&b.e, rc, err);
 }
 
-/* --- the first user ---------------------------------------------------------------- */
+/* --- the first user ------------------------------------------------------ */
 
-/* The password, 20 letters and digits that look like no others. */
+/* Draws a password of 20 letters and digits that cannot be confused. */
 static int draw_password(pai__op *op, pai_error **err)
 {
   static const char letters[] =
@@ -96,7 +96,8 @@ static int draw_password(pai__op *op, pai_error **err)
   return rc;
 }
 
-/* What is known of it in the database with the next commit; NULL: it was told. */
+/* Stores with the next commit that the password of this hash was not shown;
+ * NULL: it was shown. */
 static int put_untold(pai_accounts *a, const char *hash)
 {
   if (pai__batch_put_meta(a->host.batch(a->host.ctx), UNTOLD, hash) < 0)
@@ -109,7 +110,7 @@ int pai__first_read(pai_accounts *a, pai_error **err)
   return pai__store_meta(a->host.store, &a->untold, UNTOLD, err);
 }
 
-/* Of a user whose password nobody was told. */
+/* Finds the user whose password was not shown. */
 static const pai__account *find_untold(const pai_accounts *a)
 {
   for (size_t i = 0; a->untold != NULL && i < a->accounts.n; i++) {
@@ -126,15 +127,13 @@ static int write_first(const pai__op *op, pai__buf *answer, pai_error **err)
   pai__json_writer w;
 
   pai__json_writer_init(&w, answer, false);
-  pai__json_begin_object(&w);
-  pai__wire_text(&w, "username", op->user);
-  if (op->tell_fresh)
-    pai__wire_text(&w, "password", op->fresh);
-  pai__json_end_object(&w);
+  pai__json_write(&w,
+                  op->tell_fresh ? "{username:s,password:s}" : "{username:s}",
+                  op->user, op->fresh);
   return pai__json_finish(&w) < 0 ? pai__oom(err) : PAI_OK;
 }
 
-/* A hash of nobody's does no harm, and so is put first. */
+/* Stores `untold` first: a hash that no user has does no harm. */
 static int finish_setup(pai__op *op, pai__buf *answer, pai_error **err)
 {
   int rc;
@@ -146,14 +145,14 @@ static int finish_setup(pai__op *op, pai__buf *answer, pai_error **err)
   return rc == PAI_OK ? write_first(op, answer, err) : rc;
 }
 
-/* Another password of one whose password was not told; unless it was changed
+/* Replaces the password that was not shown, unless it was changed
  * meanwhile. */
 static int finish_again(pai__op *op, pai__buf *answer, pai_error **err)
 {
   pai_accounts *a = op->a;
   const pai__account *account = find_untold(a);
   char *untold = NULL;
-  pai__amend e;
+  pai__account_update e;
   int rc;
 
   if (account == NULL || strcmp(account->name, op->user) != 0) {
@@ -164,12 +163,12 @@ static int finish_again(pai__op *op, pai__buf *answer, pai_error **err)
   if (!pai__buf_reserve(answer, ANSWER) ||
       (op->tell_fresh && pai__set_text(&a->alloc, &untold, op->hash) < 0))
     return pai__oom(err);
-  pai__amend_begin(&e, a);
+  pai__account_update_begin(&e, a);
   rc = pai__renew_password(&e, op, account, err);
   if (rc == PAI_OK &&
       pai__batch_put_meta(a->host.batch(a->host.ctx), UNTOLD, untold) < 0)
     rc = pai__oom(err);
-  rc = pai__amend_end(&e, rc, err);
+  rc = pai__account_update_end(&e, rc, err);
   if (rc < 0) {
     pai__strfree(&a->alloc, untold);
     return rc;
@@ -266,10 +265,8 @@ int pai_accounts_setup(pai_accounts *a, const char *user, const char *password,
   pai__op *op;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && cb != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(cb != NULL, err);
   if (user == NULL)
     user = "admin";
   if (user[0] != '\0' && !pai__is_user_name(user))

@@ -1,19 +1,19 @@
-/* group.c - groups, and what their members may do */
+/* group.c - groups and their rights */
 #include "account/inside.h"
 
-/* --- life -------------------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
-pai__team *pai__find_group(const pai_accounts *a, const char *name)
+pai__account_group *pai__find_group(const pai_accounts *a, const char *name)
 {
   return pai__table_find(&a->groups, name);
 }
 
-bool pai__team_is_vcs(const pai__team *group)
+bool pai__account_group_is_vcs(const pai__account_group *group)
 {
   return group->vcs.n == 1 && strcmp(group->vcs.at[0], group->name) == 0;
 }
 
-void pai__team_free(pai_accounts *a, pai__team *group)
+void pai__account_group_free(pai_accounts *a, pai__account_group *group)
 {
   if (group == NULL)
     return;
@@ -26,12 +26,19 @@ void pai__team_free(pai_accounts *a, pai__team *group)
   pai__free(&a->alloc, group, sizeof(*group));
 }
 
-/* Without acls: they are read of the extension. */
-static pai__team *make(pai_accounts *a, const char *name,
-                       const char *description, const char *external_name,
-                       const char *extension)
+pai__group_row pai__account_group_row(const pai__account_group *group)
 {
-  pai__team *group = pai__zalloc(&a->alloc, sizeof(*group));
+  return (pai__group_row){ group->name, group->description,
+                           group->external_name, group->extension };
+}
+
+/* Makes a group; its acls are still to be read from the extension. */
+static pai__account_group *make(pai_accounts *a, const char *name,
+                                const char *description,
+                                const char *external_name,
+                                const char *extension)
+{
+  pai__account_group *group = pai__zalloc(&a->alloc, sizeof(*group));
 
   if (group != NULL &&
       pai__set_text(&a->alloc, &group->name, name) == PAI_OK &&
@@ -40,17 +47,18 @@ static pai__team *make(pai_accounts *a, const char *name,
         PAI_OK &&
       pai__set_text(&a->alloc, &group->extension, extension) == PAI_OK)
     return group;
-  pai__team_free(a, group);
+  pai__account_group_free(a, group);
   return NULL;
 }
 
-pai__team *pai__team_copy(pai_accounts *a, const pai__team *group)
+pai__account_group *pai__account_group_copy(pai_accounts *a,
+                                            const pai__account_group *group)
 {
   return make(a, group->name, group->description, group->external_name,
               group->extension);
 }
 
-/* --- acls --------------------------------------------------------------------------- */
+/* --- acls ---------------------------------------------------------------- */
 
 static int no_list(pai_error **err, const char *member)
 {
@@ -76,8 +84,9 @@ static int read_list(pai_accounts *a, pai__strings *to, const pai__tree *t,
   return pai__input_names(&a->alloc, t, list, to) < 0 ? pai__oom(err) : PAI_OK;
 }
 
-static int read_acls(pai_accounts *a, pai__team *group, const pai__tree *t,
-                     bool *has_admin, bool *has_vcs, pai_error **err)
+static int read_acls(pai_accounts *a, pai__account_group *group,
+                     const pai__tree *t, bool *has_admin, bool *has_vcs,
+                     pai_error **err)
 {
   pai__node acls = pai__tree_get(t, 0, "acls"), admin;
   int rc;
@@ -99,7 +108,8 @@ static int read_acls(pai_accounts *a, pai__team *group, const pai__tree *t,
            : rc;
 }
 
-int pai__team_read(pai_accounts *a, pai__team *group, pai_error **err)
+int pai__account_group_read(pai_accounts *a, pai__account_group *group,
+                            pai_error **err)
 {
   pai__json_options o = { .alloc = &a->alloc };
   bool has_admin = false, has_vcs = false;
@@ -120,8 +130,8 @@ int pai__team_read(pai_accounts *a, pai__team *group, pai_error **err)
   return rc;
 }
 
-int pai__team_set_vcs(pai_accounts *a, pai__team *group,
-                      const pai__strings *vcs, pai_error **err)
+int pai__account_group_set_vcs(pai_accounts *a, pai__account_group *group,
+                               const pai__strings *vcs, pai_error **err)
 {
   char *list = pai__strings_json(&a->alloc, vcs);
   int rc;
@@ -131,14 +141,15 @@ int pai__team_set_vcs(pai_accounts *a, pai__team *group,
   rc = pai__extension_set(&a->alloc, &group->extension, "acls/virtualClusters",
                           list, strlen(list), err);
   pai__strfree(&a->alloc, list);
-  return rc == PAI_OK ? pai__team_read(a, group, err) : rc;
+  return rc == PAI_OK ? pai__account_group_read(a, group, err) : rc;
 }
 
-int pai__team_of_vcs(pai__team **out, pai_accounts *a, const char *name,
-                     bool admin, const pai__strings *vcs, pai_error **err)
+int pai__account_group_of_vcs(pai__account_group **out, pai_accounts *a,
+                              const char *name, bool admin,
+                              const pai__strings *vcs, pai_error **err)
 {
   const char *word = admin ? "true" : "false";
-  pai__team *group = make(a, name, "", "", "{}");
+  pai__account_group *group = make(a, name, "", "", "{}");
   int rc;
 
   *out = NULL;
@@ -147,17 +158,18 @@ int pai__team_of_vcs(pai__team **out, pai_accounts *a, const char *name,
   rc = pai__extension_set(&a->alloc, &group->extension, "acls/admin", word,
                           strlen(word), err);
   if (rc == PAI_OK)
-    rc = pai__team_set_vcs(a, group, vcs, err);
+    rc = pai__account_group_set_vcs(a, group, vcs, err);
   if (rc < 0)
-    pai__team_free(a, group);
+    pai__account_group_free(a, group);
   else
     *out = group;
   return rc;
 }
 
-int pai__team_add(pai_accounts *a, const pai__group_row *row, pai_error **err)
+int pai__account_group_add(pai_accounts *a, const pai__group_row *row,
+                           pai_error **err)
 {
-  pai__team *group =
+  pai__account_group *group =
     make(a, row->name, row->description, row->external_name, row->extension);
   int rc;
 
@@ -165,15 +177,15 @@ int pai__team_add(pai_accounts *a, const pai__group_row *row, pai_error **err)
     return pai__oom(err);
   rc = pai__table_room(&a->alloc, &a->groups, 1) < 0
          ? pai__oom(err)
-         : pai__team_read(a, group, err);
+         : pai__account_group_read(a, group, err);
   if (rc < 0)
-    pai__team_free(a, group);
+    pai__account_group_free(a, group);
   else
     pai__table_add(&a->groups, group);
   return rc;
 }
 
-/* --- putting ---------------------------------------------------------------------------- */
+/* --- creating and updating ----------------------------------------------- */
 
 typedef struct group_put {
   pai__tree *tree;
@@ -181,18 +193,8 @@ typedef struct group_put {
   pai__node extension;
 } group_put;
 
-static int read_put(group_put *put, pai_error **err)
+static int check_put(const group_put *put, pai_error **err)
 {
-  int rc;
-
-  if ((rc = pai__input_text(put->tree, "groupname", &put->name, err)) < 0 ||
-      (rc = pai__input_text(put->tree, "description", &put->description,
-                            err)) < 0 ||
-      (rc = pai__input_text(put->tree, "externalName", &put->external_name,
-                            err)) < 0 ||
-      (rc = pai__input_object(put->tree, "extension", &put->extension, err)) <
-        0)
-    return rc;
   if (put->name == NULL)
     return pai__invalid(err, "\"groupname\" is required");
   return pai__is_group_name(put->name)
@@ -201,12 +203,14 @@ static int read_put(group_put *put, pai_error **err)
                                "digits and _");
 }
 
-/* `old` is NULL, or what stays where nothing is said. */
-static int build(pai__team **out, pai_accounts *a, const group_put *put,
-                 const pai__team *old, pai_error **err)
+/* Builds a group from a request; missing members keep the values of `old`,
+ * which may be NULL. */
+static int build(pai__account_group **out, pai_accounts *a,
+                 const group_put *put, const pai__account_group *old,
+                 pai_error **err)
 {
-  pai__team *group =
-    old != NULL ? pai__team_copy(a, old) : make(a, put->name, "", "", "{}");
+  pai__account_group *group = old != NULL ? pai__account_group_copy(a, old)
+                                          : make(a, put->name, "", "", "{}");
   int rc = PAI_OK;
 
   *out = NULL;
@@ -222,9 +226,9 @@ static int build(pai__team **out, pai_accounts *a, const group_put *put,
     rc = pai__extension_merge(&a->alloc, &group->extension, put->tree,
                               put->extension, err);
   if (rc == PAI_OK)
-    rc = pai__team_read(a, group, err);
+    rc = pai__account_group_read(a, group, err);
   if (rc < 0)
-    pai__team_free(a, group);
+    pai__account_group_free(a, group);
   else
     *out = group;
   return rc;
@@ -233,9 +237,9 @@ static int build(pai__team **out, pai_accounts *a, const group_put *put,
 static int put_group(pai_accounts *a, const group_put *put, unsigned flags,
                      pai_error **err)
 {
-  const pai__team *old = pai__find_group(a, put->name);
-  pai__team *group;
-  pai__amend e;
+  const pai__account_group *old = pai__find_group(a, put->name);
+  pai__account_group *group;
+  pai__account_update e;
   int rc;
 
   if ((flags & PAI_PUT_CREATE) != 0 && old != NULL) {
@@ -248,27 +252,31 @@ static int put_group(pai_accounts *a, const group_put *put, unsigned flags,
   rc = build(&group, a, put, (flags & PAI_PUT_PATCH) != 0 ? old : NULL, err);
   if (rc < 0)
     return rc;
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_group(&e, group, err), err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(&e, pai__account_update_group(&e, group, err),
+                                 err);
 }
 
 int pai_accounts_put_group(pai_accounts *a, const char *json, size_t len,
                            unsigned flags, pai_error **err)
 {
-  static const char *const members[] = { "groupname", "description",
-                                         "externalName", "extension", NULL };
+  static const pai__input_field fields[] = {
+    { "groupname", PAI__INPUT_TEXT, offsetof(group_put, name) },
+    { "description", PAI__INPUT_TEXT, offsetof(group_put, description) },
+    { "externalName", PAI__INPUT_TEXT, offsetof(group_put, external_name) },
+    { "extension", PAI__INPUT_OBJECT, offsetof(group_put, extension) },
+    { NULL, PAI__INPUT_TEXT, 0 }
+  };
   group_put put = { .extension = PAI__NO_NODE };
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && json != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
   PAI__CHECK_ARG_ERR(
-    (flags & ~(unsigned)(PAI_PUT_CREATE | PAI_PUT_PATCH)) == 0, err);
-  rc = pai__input_parse(&put.tree, &a->alloc, json, len, members, err);
+    json != NULL && (flags & ~(unsigned)(PAI_PUT_CREATE | PAI_PUT_PATCH)) == 0,
+    err);
+  rc = pai__input_parse(&put.tree, &a->alloc, json, len, fields, &put, err);
   if (rc == PAI_OK)
-    rc = read_put(&put, err);
+    rc = check_put(&put, err);
   if (rc == PAI_OK)
     rc = put_group(a, &put, flags, err);
   pai__tree_free(put.tree);
@@ -279,30 +287,28 @@ int pai_accounts_set_group_value(pai_accounts *a, const char *group,
                                  const char *path, const char *json,
                                  size_t len, pai_error **err)
 {
-  const pai__team *old;
-  pai__team *changed;
-  pai__amend e;
+  const pai__account_group *old;
+  pai__account_group *changed;
+  pai__account_update e;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && group != NULL && path != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
-  PAI__CHECK_ARG_ERR(json != NULL, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(group != NULL && path != NULL && json != NULL, err);
   old = pai__find_group(a, group);
   if (old == NULL)
     return pai__no_group(err, 400, group);
-  changed = pai__team_copy(a, old);
+  changed = pai__account_group_copy(a, old);
   if (changed == NULL)
     return pai__oom(err);
   rc =
     pai__extension_set(&a->alloc, &changed->extension, path, json, len, err);
   if (rc == PAI_OK)
-    rc = pai__team_read(a, changed, err);
+    rc = pai__account_group_read(a, changed, err);
   if (rc < 0) {
-    pai__team_free(a, changed);
+    pai__account_group_free(a, changed);
     return rc;
   }
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_group(&e, changed, err), err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(
+    &e, pai__account_update_group(&e, changed, err), err);
 }

@@ -1,11 +1,11 @@
 /*
- * guard.c - wrong passwords: who has to wait before the next one, and how long
+ * guard.c - delays after wrong passwords
  *
- * Wrong passwords are counted for an account from one address, from an address
- * for all accounts, and for an account from all addresses.  A user who has
- * logged in from an address before is held up by the first count alone, so
- * nobody elsewhere can lock that user out.  What is counted is a hash of names,
- * in a table of fixed size, whether there is such a user or not.
+ * Wrong passwords are counted for an account from one address, for an address
+ * over all accounts, and for an account from all addresses.  For a user who
+ * has logged in from an address before, only the first count matters there, so
+ * attackers elsewhere cannot lock the user out.  Counts are kept by a hash of
+ * the names, in tables of fixed size, whether or not the user exists.
  */
 #include "account/inside.h"
 
@@ -14,12 +14,13 @@
 
 enum kind { PAIR, ADDRESS, ACCOUNT, KINDS };
 
-/* From `most_free` wrong ones on each means a wait, twice as long each time. */
+/* From the `most_free`-th wrong password on, each one causes a wait that is
+ * twice as long as the last. */
 static const struct rule {
   uint32_t most_free;
   pai_time first, longest;
-  pai_time window; /* a count is forgotten after that */
-  bool resets;     /* a wait begins the count anew */
+  pai_time window; /* after that long a count is forgotten */
+  bool resets;     /* a wait restarts the count */
 } rules[KINDS] = {
   [PAIR] = { 3, SECOND, 15 * MINUTE, 60 * MINUTE, false },
   [ADDRESS] = { 20, 30 * SECOND, 15 * MINUTE, 60 * MINUTE, false },
@@ -37,14 +38,15 @@ typedef struct slot {
 struct pai__guard {
   slot slots[KINDS][SETS * WAYS];
   uint64_t
-    known[SETS * WAYS]; /* pairs that have logged in, the latest first */
+    /* user and address pairs that have logged in, latest first */
+    known[SETS * WAYS];
   unsigned char seed[crypto_shorthash_KEYBYTES];
-  pai_time latest; /* wrong password, of any user from anywhere */
+  pai_time latest; /* latest wrong password of any user */
 };
 
-/* --- the tables -------------------------------------------------------------------- */
+/* --- the tables ---------------------------------------------------------- */
 
-/* Without memory nothing is counted. */
+/* If out of memory, nothing is counted. */
 static pai__guard *guard_of(pai_accounts *a)
 {
   if (a->guard == NULL) {
@@ -92,7 +94,7 @@ static size_t set_of(uint64_t key)
   return (size_t)(key >> 20) % SETS * WAYS;
 }
 
-/* Also where the clock was set back. */
+/* A slot from the future is over, too: the clock was set back. */
 static bool is_over(const slot *s, const struct rule *rule, pai_time now)
 {
   return s->key == 0 || now - s->last > rule->window ||
@@ -109,7 +111,8 @@ static slot *find(pai__guard *g, enum kind kind, uint64_t key)
   return NULL;
 }
 
-/* The one with the fewest wrong passwords makes room. */
+/* A new key replaces an expired slot, or the one with the fewest wrong
+ * passwords. */
 static slot *take(pai__guard *g, enum kind kind, uint64_t key, pai_time now)
 {
   slot *s = find(g, kind, key), *set = &g->slots[kind][set_of(key)];
@@ -148,9 +151,9 @@ static void make_known(pai__guard *g, uint64_t pair)
   set[0] = pair;
 }
 
-/* --- the rules ----------------------------------------------------------------------- */
+/* --- the rules ----------------------------------------------------------- */
 
-/* Whether a count of this kind holds this pair up. */
+/* Returns whether counts of this kind delay logins of this pair. */
 static bool counts(const pai__guard *g, enum kind kind, uint64_t pair,
                    const char *from)
 {
@@ -185,7 +188,7 @@ pai_time pai__guard_wait(const pai_accounts *a, const char *user,
   return longest;
 }
 
-/* The slot of that kind, unless it counts no more. */
+/* Returns the slot of the key, or NULL if it has expired. */
 static const slot *find_recent(pai__guard *g, enum kind kind, const char *user,
                                const char *from, pai_time now)
 {
@@ -194,7 +197,8 @@ static const slot *find_recent(pai__guard *g, enum kind kind, const char *user,
   return s != NULL && !is_over(s, &rules[kind], now) ? s : NULL;
 }
 
-/* Others guess at this account.  The count began anew where there was a wait. */
+/* The account had many wrong passwords.  `until` is tested as a wait restarts
+ * the count. */
 static bool is_guessed_at(const slot *account)
 {
   return account != NULL &&
@@ -229,7 +233,7 @@ bool pai__guard_is_attacked(const pai_accounts *a)
          now >= a->guard->latest && now - a->guard->latest < 10 * SECOND;
 }
 
-/* The wait that it means. */
+/* Counts a wrong password; returns the wait that it causes. */
 static pai_time count(pai__guard *g, enum kind kind, uint64_t key,
                       pai_time now)
 {
@@ -291,7 +295,7 @@ void pai__guard_right(pai_accounts *a, const char *user, const char *from)
     *s = (slot){ 0 };
 }
 
-/* --- what is told ---------------------------------------------------------------------- */
+/* --- errors -------------------------------------------------------------- */
 
 int pai__guard_refuse(pai_accounts *a, const char *user, pai_time wait,
                       pai_error **err)

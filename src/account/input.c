@@ -1,26 +1,88 @@
-/* input.c - objects of JSON that say what is to change */
+/* input.c - JSON objects that describe changes */
 #include "account/inside.h"
 
-static int check_members(const pai__tree *t, const char *const *members,
-                         pai_error **err)
+/* Returns whether a text has no NULs, so that it can be used as a C string. */
+static bool is_text(const pai__tree *t, pai__node n)
 {
-  pai__tree_walk walk = pai__tree_iter(t, 0);
-  pai__node key;
+  size_t len = 0;
+  const char *text =
+    pai__tree_type(t, n) == PAI__STRING ? pai__tree_str(t, n, &len) : NULL;
 
-  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    const char *name = pai__tree_str(t, key, NULL);
-    size_t i = 0;
+  return text != NULL && strlen(text) == len;
+}
 
-    while (members[i] != NULL && strcmp(members[i], name) != 0)
-      i++;
-    if (members[i] == NULL)
-      return pai__invalid(err, "\"%.64s\" is not allowed", name);
+static bool is_texts(const pai__tree *t, pai__node list)
+{
+  pai__tree_walk walk = pai__tree_iter(t, list);
+  pai__node n;
+
+  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
+    if (!is_text(t, n))
+      return false;
+  return true;
+}
+
+/* Stores a member's value: a text, a truth, or the node of another value. */
+static int take(const pai__input_field *f, const pai__tree *t, pai__node n,
+                void *out, pai_error **err)
+{
+  static const struct {
+    int type; /* of the tree */
+    const char *what;
+  } kinds[] = { [PAI__INPUT_TEXT] = { PAI__STRING, "a string" },
+                [PAI__INPUT_BOOL] = { PAI__BOOL, "a boolean" },
+                [PAI__INPUT_OBJECT] = { PAI__MAPPING, "an object" },
+                [PAI__INPUT_LIST] = { PAI__SEQUENCE, "an array" } };
+  void *to = (char *)out + f->at;
+  const char *text;
+  bool truth;
+
+  if (pai__tree_type(t, n) != kinds[f->kind].type ||
+      (f->kind == PAI__INPUT_TEXT && !is_text(t, n)))
+    return pai__invalid(err, "\"%s\" must be %s", f->name,
+                        kinds[f->kind].what);
+  if (f->kind == PAI__INPUT_LIST && !is_texts(t, n))
+    return pai__invalid(err, "\"%s\" must be an array of strings", f->name);
+  if (f->kind == PAI__INPUT_TEXT) {
+    text = pai__tree_str(t, n, NULL);
+    memcpy(to, &text, sizeof(text));
+  } else if (f->kind == PAI__INPUT_BOOL) {
+    truth = pai__tree_bool(t, n);
+    memcpy(to, &truth, sizeof(truth));
+  } else {
+    memcpy(to, &n, sizeof(n));
   }
   return PAI_OK;
 }
 
+static int read_members(const pai__tree *t, const pai__input_field *fields,
+                        void *out, pai_error **err)
+{
+  pai__tree_walk walk = pai__tree_iter(t, 0);
+  const pai__input_field *f;
+  pai__node key;
+  int rc = PAI_OK;
+
+  while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    const char *name = pai__tree_str(t, key, NULL);
+
+    for (f = fields; f->name != NULL && strcmp(f->name, name) != 0; f++) {
+    }
+    if (f->name == NULL)
+      return pai__invalid(err, "\"%.64s\" is not allowed", name);
+  }
+  for (f = fields; rc == PAI_OK && f->name != NULL; f++) {
+    pai__node n = pai__tree_get(t, 0, f->name);
+
+    if (n != PAI__NO_NODE)
+      rc = take(f, t, n, out, err);
+  }
+  return rc;
+}
+
 int pai__input_parse(pai__tree **out, const pai_alloc *alloc, const char *json,
-                     size_t len, const char *const *members, pai_error **err)
+                     size_t len, const pai__input_field *fields, void *members,
+                     pai_error **err)
 {
   pai__json_options o = { .max_bytes = 2 * (size_t)PAI__MOST_EXTENSION };
   int rc;
@@ -34,7 +96,7 @@ int pai__input_parse(pai__tree **out, const pai_alloc *alloc, const char *json,
   if (rc == PAI_OK && pai__tree_type(*out, 0) != PAI__MAPPING)
     rc = pai__invalid(err, "\"value\" must be an object");
   if (rc == PAI_OK)
-    rc = check_members(*out, members, err);
+    rc = read_members(*out, fields, members, err);
   if (rc < 0) {
     pai__tree_free(*out);
     *out = NULL;
@@ -42,78 +104,11 @@ int pai__input_parse(pai__tree **out, const pai_alloc *alloc, const char *json,
   return rc;
 }
 
-/* A text without NULs: it goes on as one of C. */
-static bool is_text(const pai__tree *t, pai__node n)
-{
-  size_t len = 0;
-  const char *text =
-    pai__tree_type(t, n) == PAI__STRING ? pai__tree_str(t, n, &len) : NULL;
-
-  return text != NULL && strlen(text) == len;
-}
-
-int pai__input_text(const pai__tree *t, const char *key, const char **out,
-                    pai_error **err)
-{
-  pai__node n = pai__tree_get(t, 0, key);
-
-  if (n == PAI__NO_NODE)
-    return PAI_OK;
-  if (!is_text(t, n))
-    return pai__invalid(err, "\"%s\" must be a string", key);
-  *out = pai__tree_str(t, n, NULL);
-  return PAI_OK;
-}
-
-int pai__input_bool(const pai__tree *t, const char *key, bool *out,
-                    pai_error **err)
-{
-  pai__node n = pai__tree_get(t, 0, key);
-
-  if (n == PAI__NO_NODE)
-    return PAI_OK;
-  if (pai__tree_type(t, n) != PAI__BOOL)
-    return pai__invalid(err, "\"%s\" must be a boolean", key);
-  *out = pai__tree_bool(t, n);
-  return PAI_OK;
-}
-
-int pai__input_object(const pai__tree *t, const char *key, pai__node *out,
-                      pai_error **err)
-{
-  pai__node n = pai__tree_get(t, 0, key);
-
-  if (n == PAI__NO_NODE)
-    return PAI_OK;
-  if (pai__tree_type(t, n) != PAI__MAPPING)
-    return pai__invalid(err, "\"%s\" must be an object", key);
-  *out = n;
-  return PAI_OK;
-}
-
-int pai__input_list(const pai__tree *t, const char *key, pai__node *out,
-                    pai_error **err)
-{
-  pai__node list = pai__tree_get(t, 0, key), n;
-  pai__tree_walk walk;
-
-  if (list == PAI__NO_NODE)
-    return PAI_OK;
-  if (pai__tree_type(t, list) != PAI__SEQUENCE)
-    return pai__invalid(err, "\"%s\" must be an array", key);
-  walk = pai__tree_iter(t, list);
-  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
-    if (!is_text(t, n))
-      return pai__invalid(err, "\"%s\" must be an array of strings", key);
-  *out = list;
-  return PAI_OK;
-}
-
 int pai__input_names(const pai_alloc *alloc, const pai__tree *t,
                      pai__node list, pai__strings *out)
 {
   pai__tree_walk walk = pai__tree_iter(t, list);
-  pai__map seen; /* a list may have as many names as a request has room for */
+  pai__map seen; /* a set, as the list may be as long as a request */
   pai__node n;
   int rc = PAI_OK;
 

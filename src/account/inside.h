@@ -1,9 +1,10 @@
-/* inside.h - what the room's files share */
+/* inside.h - types and functions shared by the files of src/account */
 #ifndef PAI_SRC_ACCOUNT_INSIDE_H
 #define PAI_SRC_ACCOUNT_INSIDE_H
 
 #include "account/account.h"
-#include "base/fork.h"
+#include "api/write.h"
+#include "base/os/fork.h"
 #include "base/map.h"
 #include "json/json.h"
 #include "json/node.h"
@@ -11,10 +12,10 @@
 
 #include <sodium.h>
 
-/* --- lists of names (names.c) --------------------------------------------------- */
+/* --- lists of names (names.c) -------------------------------------------- */
 
 typedef struct pai__strings {
-  char **at; /* owned, each too */
+  char **at; /* owned, as is each name */
   size_t n, cap;
 } pai__strings;
 
@@ -22,64 +23,66 @@ void pai__strings_free(const pai_alloc *alloc, pai__strings *s);
 int pai__strings_copy(const pai_alloc *alloc, pai__strings *to,
                       const pai__strings *from);
 bool pai__strings_has(const pai__strings *s, const char *name);
-/* Adds it, though it may be there. */
+/* Adds a name, even if the list has it already. */
 int pai__strings_push(const pai_alloc *alloc, pai__strings *s,
                       const char *name);
-/* Adds it, unless it is there. */
+/* Adds a name unless the list has it already. */
 int pai__strings_add(const pai_alloc *alloc, pai__strings *s,
                      const char *name);
 void pai__strings_drop(const pai_alloc *alloc, pai__strings *s,
                        const char *name);
-/* As JSON, a list; pai__strfree() or NULL. */
+/* Returns the list as JSON, for pai__strfree(); NULL if out of memory. */
 char *pai__strings_json(const pai_alloc *alloc, const pai__strings *s);
 
-/* Replaces a text that is owned. */
+/* Replaces an owned text. */
 int pai__set_text(const pai_alloc *alloc, char **to, const char *text);
-/* Replaces bytes that are owned; the old ones are freed. */
+/* Replaces owned bytes; frees the old ones. */
 int pai__set_bytes(const pai_alloc *alloc, pai__bytes *to, pai__bytes bytes);
-/* Wipes and frees one; NULL is allowed. */
+/* Wipes and frees a text; NULL is allowed. */
 void pai__forget(const pai_alloc *alloc, char *text);
 
-bool pai__is_user_name(const char *name);  /* ^[\w.-]+$, as jobs' users */
+bool pai__is_user_name(const char *name);  /* ^[\w.-]+$, as in job names */
 bool pai__is_group_name(const char *name); /* ^[A-Za-z0-9_]+$ */
 
-/* --- tables: owned things by name, which is their first member (names.c) ------------ */
+/* --- tables: owned objects; the first member is the name (names.c) ------- */
 
-typedef struct pai__table {
+typedef struct pai__account_table {
   void **at;
   size_t n, cap;
-} pai__table;
+} pai__account_table;
 
-void *pai__table_find(const pai__table *t, const char *name);
-int pai__table_room(const pai_alloc *alloc, pai__table *t, size_t more);
-void pai__table_add(pai__table *t, void *thing); /* there is room */
-/* The place of one that is there. */
-void **pai__table_place(const pai__table *t, const char *name);
-void pai__table_drop(pai__table *t, const char *name);
+void *pai__table_find(const pai__account_table *t, const char *name);
+int pai__table_room(const pai_alloc *alloc, pai__account_table *t,
+                    size_t more);
+/* requires free capacity */
+void pai__table_add(pai__account_table *t, void *thing);
+/* Returns the slot of an object that is in the table. */
+void **pai__table_place(const pai__account_table *t, const char *name);
+void pai__table_drop(pai__account_table *t, const char *name);
 
-/* --- what there is ------------------------------------------------------------------- */
+/* --- objects ------------------------------------------------------------- */
 
-typedef struct pai__user {
+typedef struct pai__account_user {
   char *name;
-  char *password; /* argon2id's text, or 128 hex digits of OpenPAI's own */
+  char *password; /* argon2id text, or OpenPAI's 128 hex digits */
   char *email;
-  char *extension; /* JSON, an object */
-  /* What the root's key does not open, as it is in the database; then the
-   * extension is empty, and cannot be changed. */
+  char *extension; /* JSON object */
+  /* Encrypted data as in the database, if the root's key cannot decrypt it.
+   * The extension is then empty and cannot be changed. */
   pai__bytes closed;
   pai__strings groups;
   pai_time created;
-  int64_t quota[PAI_QUOTAS]; /* the user's own, */
-  unsigned quota_set;        /* of these kinds */
-} pai__user;
+  int64_t quota[PAI_QUOTAS]; /* the user's own limits */
+  unsigned quota_set;        /* mask of the limits that `quota` sets */
+} pai__account_user;
 
-typedef struct pai__team {
+typedef struct pai__account_group {
   char *name;
   char *description, *external_name;
-  char *extension; /* JSON, an object with acls */
-  bool admin;      /* acls */
+  char *extension; /* JSON object with acls */
+  bool admin;      /* from the acls */
   pai__strings vcs, storages;
-} pai__team;
+} pai__account_group;
 
 typedef struct pai__account pai__account;
 
@@ -89,67 +92,68 @@ typedef struct pai__token {
   char *name;               /* or NULL */
   unsigned scopes;          /* PAI_SCOPE_* */
   pai_time issued, expires; /* 0: never */
-  pai_time used;            /* last; 0: never */
+  pai_time used;            /* last use; 0: never */
   pai__account *owner;
   struct pai__token *next;
 } pai__token;
 
-/* What stays when a user changes. */
+/* The part of a user that stays when the user is updated. */
 struct pai__account {
-  char *name; /* the user's */
-  pai__user *user;
-  pai__token *tokens; /* the oldest first */
+  char *name; /* borrowed from `user` */
+  pai__account_user *user;
+  pai__token *tokens; /* oldest first */
 };
 
-typedef struct pai__depot {
+typedef struct pai__account_storage {
   char *name, *type;
-  char *data;        /* JSON, an object */
-  pai__bytes closed; /* as a user's */
+  char *data;        /* JSON object */
+  pai__bytes closed; /* as pai__account_user.closed */
   char *secret_name, *mounted_at;
   pai__strings options;
   bool has_options, shared, readonly;
-} pai__depot;
+} pai__account_storage;
 
-/* A user who was removed (gone.c). */
-typedef struct pai__gone {
+/* A user who was removed (removed.c). */
+typedef struct pai__account_removed {
   char *name;
-  uint64_t job; /* the last one then */
+  uint64_t job; /* the last job id at that time */
   char *heir;   /* or NULL */
-} pai__gone;
+} pai__account_removed;
 
 typedef struct pai__op pai__op;
-/* Ranks of who asks for a password to be hashed: 0: this user has logged in from
- * this address; else 1, and one more for each wrong password that came from
- * there of late, and one where others guess at this account. */
+/* Ranks of callers that wait for a password hash.  0: this user has logged in
+ * from this address before.  Otherwise 1, plus 1 for each recent wrong
+ * password from that address, plus 1 if passwords of this account are being
+ * guessed. */
 enum { PAI__RANKS = 10 };
 
 typedef struct pai__guard pai__guard;
 
-/* Who changes something, for the audit log; "": nobody known. */
+/* The user and address that make a change, for the audit log; "": unknown. */
 typedef struct pai__actor {
   char user[128], from[48];
-  bool owner; /* of the platform */
+  bool owner; /* owner of the platform */
 } pai__actor;
 
-/* On whose behalf something is done; "": nobody's in particular. */
-typedef struct pai__asker {
+/* The client that an operation is for; "": no particular client. */
+typedef struct pai__account_requester {
   char who[48];
   int (*is_gone)(void *user_data); /* or NULL */
-} pai__asker;
+} pai__account_requester;
 
 enum { PAI__MOST_WORKERS = 8, PAI__TOKEN_TEXT = 640 };
 
-/* A hash may be made in each of them at a time. */
-typedef struct pai__slot {
+/* A worker that makes one hash at a time. */
+typedef struct pai__account_slot {
   pai_accounts *a;
-  pai__op *op; /* NULL: it is free */
+  pai__op *op; /* NULL: free */
   void *beside;
-} pai__slot;
+} pai__account_slot;
 
 struct pai_accounts {
   pai_alloc alloc;
   pai__accounts_host host;
-  pai__table accounts, groups, depots;
+  pai__account_table accounts, groups, storages;
   pai__map tokens; /* by uid */
   unsigned char key[PAI__DERIVED];
   pai_time token_time;
@@ -157,73 +161,82 @@ struct pai_accounts {
   size_t memory;
   uint32_t workers;
   uint32_t least_password;
-  unsigned forks; /* see base/fork.h */
+  unsigned forks; /* see base/os/fork.h */
   bool has_key;
-  bool reveals; /* tokens are shown again */
+  bool reveals; /* list calls return the tokens themselves */
   bool stopped;
-  pai__slot slots[PAI__MOST_WORKERS];
-  pai__op *queue, **queue_end; /* wait for a slot */
-  pai__op *ready, **ready_end; /* are done, and not told */
+  pai__account_slot slots[PAI__MOST_WORKERS];
+  pai__op *queue, **queue_end; /* operations that wait for a slot */
+  pai__op *ready, **ready_end; /* done, but not called back yet */
   size_t nqueue;
-  uint64_t rounds[PAI__RANKS]; /* of the last one of each whose turn came */
-  pai__asker asker;            /* of the next call */
-  pai__actor actor;            /* of what is changed now */
-  pai__guard *guard;           /* guard.c's, or NULL */
+  /* round of the operation started last, for each rank */
+  uint64_t rounds[PAI__RANKS];
+  pai__account_requester requester; /* for the next call */
+  pai__actor actor;                 /* of the current change */
+  pai__guard *guard;                /* of guard.c, or NULL */
   pai_login_counts logins;
-  pai__gone *gone; /* the first one first */
-  size_t ngone, gone_cap;
-  int64_t quota[PAI_QUOTAS]; /* of users who have none of their own */
-  size_t unsafe;             /* ops that wait for a commit */
-  char *untold; /* hash of a password that was made and not told, or NULL */
+  pai__account_removed *removed; /* oldest first */
+  size_t nremoved, removed_cap;
+  int64_t quota[PAI_QUOTAS]; /* for users without limits of their own */
+  size_t unsafe;             /* number of operations that wait for a commit */
+  /* hash of a generated password that was not shown yet, or NULL */
+  char *untold;
 };
 
-/* --- errors (error.c) ------------------------------------------------------------------ */
+/* --- errors (error.c) ---------------------------------------------------- */
 
-/* Says of the error just made what the API calls it; returns rc. */
+/* Sets the API's status and error code on the error just made; returns rc. */
 int pai__as(pai_error **err, int rc, int status, const char *api);
 int pai__no_user(pai_error **err, int status, const char *name);
 int pai__no_group(pai_error **err, int status, const char *name);
-/* What is secret of it does not open. */
+/* The error for secrets that cannot be decrypted. */
 int pai__is_closed(pai_error **err, const char *kind, const char *name);
 int pai__invalid(pai_error **err, const char *fmt, ...) PAI__PRINTF(2, 3);
 
-/* --- what comes in as JSON (input.c) ---------------------------------------------------- */
+/* --- JSON input (input.c) ------------------------------------------------ */
 
-/* An object that has no other members than these, which NULL ends. */
+enum pai__input_kind {
+  PAI__INPUT_TEXT, /* const char * */
+  PAI__INPUT_BOOL,
+  PAI__INPUT_OBJECT, /* pai__node */
+  PAI__INPUT_LIST    /* pai__node: a list of texts */
+};
+
+/* A member of an object, and its place in a struct. */
+typedef struct pai__input_field {
+  const char *name;
+  enum pai__input_kind kind;
+  size_t at;
+} pai__input_field;
+
+/* Parses an object that may only have these members; the list ends with a name
+ * of NULL.  A missing member leaves its place in *members unchanged. */
 int pai__input_parse(pai__tree **out, const pai_alloc *alloc, const char *json,
-                     size_t len, const char *const *members, pai_error **err);
-/* Members; what is not there leaves *out as it is. */
-int pai__input_text(const pai__tree *t, const char *key, const char **out,
-                    pai_error **err);
-int pai__input_bool(const pai__tree *t, const char *key, bool *out,
-                    pai_error **err);
-int pai__input_object(const pai__tree *t, const char *key, pai__node *out,
-                      pai_error **err);
-/* A list of texts, as a node; or in `out`, which has none yet. */
-int pai__input_list(const pai__tree *t, const char *key, pai__node *out,
-                    pai_error **err);
+                     size_t len, const pai__input_field *fields, void *members,
+                     pai_error **err);
+/* Adds the texts of a list. */
 int pai__input_names(const pai_alloc *alloc, const pai__tree *t,
                      pai__node list, pai__strings *out);
 
-/* --- objects that are kept as JSON (extension.c) ------------------------------------------ */
+/* --- objects stored as JSON (extension.c) -------------------------------- */
 
 enum { PAI__MOST_EXTENSION = 1 << 20 };
 
-/* An object with the members of both, the later ones' counting, replaces
- * *text; PAI_OK, PAI_ELIMIT or PAI_ENOMEM. */
+/* Replaces *text by an object with the members of both; those of `n` win.
+ * Returns PAI_OK, PAI_ELIMIT or PAI_ENOMEM. */
 int pai__extension_merge(const pai_alloc *alloc, char **text,
                          const pai__tree *t, pai__node n, pai_error **err);
-/* The value at "a/b/c" becomes `value`, one of JSON. */
+/* Sets the member at a path like "a/b/c" to the JSON value `value`. */
 int pai__extension_set(const pai_alloc *alloc, char **text, const char *path,
                        const char *value, size_t len, pai_error **err);
-/* Without what is its owner's alone, as the writer's next value. */
+/* Writes the object without its secret members as the writer's next value. */
 int pai__extension_write(const pai_alloc *alloc, pai__json_writer *w,
                          const char *text);
-/* Does it have a member that is a text, and not empty? */
+/* Sets *out if `member` is a text that is not empty. */
 int pai__extension_has(const pai_alloc *alloc, const char *text,
                        const char *member, bool *out);
 
-/* --- what goes out as JSON (output.c) ------------------------------------------------------- */
+/* --- JSON output (output.c) ---------------------------------------------- */
 
 typedef struct pai__wire {
   pai__json_writer w;
@@ -233,15 +246,12 @@ typedef struct pai__wire {
 void pai__wire_begin(pai__wire *o, pai_accounts *a, pai_write_cb write,
                      void *user_data);
 int pai__wire_end(pai__wire *o, int rc, pai_error **err);
-void pai__wire_key(pai__json_writer *w, const char *key);
-void pai__wire_text(pai__json_writer *w, const char *key, const char *value);
-void pai__wire_bool(pai__json_writer *w, const char *key, bool value);
-void pai__wire_names(pai__json_writer *w, const char *key,
-                     const pai__strings *names);
+/* Writes a list of names as the next value. */
+void pai__wire_names(pai__json_writer *w, const pai__strings *names);
 
-/* --- changes that belong together (amend.c) ---------------------------------------------------- */
+/* --- transactions (update.c) --------------------------------------------- */
 
-enum pai__amend_kind {
+enum pai__account_update_kind {
   PAI__PUT_USER,
   PAI__DROP_USER,
   PAI__PUT_GROUP,
@@ -252,92 +262,110 @@ enum pai__amend_kind {
   PAI__DROP_DEPOT
 };
 
-typedef struct pai__amend_item {
-  enum pai__amend_kind kind;
-  void *thing;           /* new, or to be dropped */
-  pai__account *account; /* of a new user: owned; of one that is there */
-  bool fresh;            /* the account is new */
-  const char *heir;      /* of a user who goes, or NULL: borrowed */
-  pai__gone gone;        /* likewise: owned */
-} pai__amend_item;
+typedef struct pai__account_update_item {
+  enum pai__account_update_kind kind;
+  void *thing;                  /* new, or to be removed */
+  pai__account *account;        /* owned for a new user, else borrowed */
+  bool fresh;                   /* the account is new */
+  const char *heir;             /* of a removed user, or NULL: borrowed */
+  pai__account_removed removed; /* of a removed user: owned */
+} pai__account_update_item;
 
-/* Each call takes what it is given, also when it fails.  pai__amend_end() makes
- * all of it, or none if rc is negative, and returns rc. */
-typedef struct pai__amend {
+/* A transaction.  Each call takes ownership of its object, also on failure.
+ * pai__account_update_end() applies all changes, or none if rc is negative,
+ * and returns rc. */
+typedef struct pai__account_update {
   pai_accounts *a;
   pai__batch_mark mark;
-  pai__amend_item *items;
+  pai__account_update_item *items;
   size_t n, cap;
   bool secret;
-  bool quiet;    /* nothing of it is in the audit log */
-  bool provided; /* a provider of logins says who is an administrator */
-  bool rehashed; /* the password is the same */
-} pai__amend;
+  bool quiet;    /* leaves no entry in the audit log */
+  bool provided; /* the login provider decides who is an administrator */
+  bool rehashed; /* rehashed, but still the same password */
+} pai__account_update;
 
-void pai__amend_begin(pai__amend *e, pai_accounts *a);
-int pai__amend_user(pai__amend *e, pai__user *user, pai_error **err);
-int pai__amend_drop_user(pai__amend *e, pai__account *account,
-                         const char *heir, pai_error **err);
-int pai__amend_group(pai__amend *e, pai__team *group, pai_error **err);
-int pai__amend_drop_group(pai__amend *e, pai__team *group, pai_error **err);
-int pai__amend_token(pai__amend *e, pai__token *token, pai_error **err);
-int pai__amend_drop_token(pai__amend *e, pai__token *token, pai_error **err);
-int pai__amend_depot(pai__amend *e, pai__depot *depot, pai_error **err);
-int pai__amend_drop_depot(pai__amend *e, pai__depot *depot, pai_error **err);
-int pai__amend_end(pai__amend *e, int rc, pai_error **err);
+void pai__account_update_begin(pai__account_update *e, pai_accounts *a);
+int pai__account_update_user(pai__account_update *e, pai__account_user *user,
+                             pai_error **err);
+int pai__account_update_drop_user(pai__account_update *e,
+                                  pai__account *account, const char *heir,
+                                  pai_error **err);
+int pai__account_update_group(pai__account_update *e,
+                              pai__account_group *group, pai_error **err);
+int pai__account_update_drop_group(pai__account_update *e,
+                                   pai__account_group *group, pai_error **err);
+int pai__account_update_token(pai__account_update *e, pai__token *token,
+                              pai_error **err);
+int pai__account_update_drop_token(pai__account_update *e, pai__token *token,
+                                   pai_error **err);
+int pai__account_update_storage(pai__account_update *e,
+                                pai__account_storage *storage,
+                                pai_error **err);
+int pai__account_update_drop_storage(pai__account_update *e,
+                                     pai__account_storage *storage,
+                                     pai_error **err);
+int pai__account_update_end(pai__account_update *e, int rc, pai_error **err);
 
-/* rights.c: whether somebody stays administrator; the notes of what changes. */
-int pai__rights_check(const pai__amend *e, pai_error **err);
-int pai__rights_tell(const pai__amend *e, pai_error **err);
+/* rights.c: checks that an administrator remains; adds audit entries for the
+ * rights that change. */
+int pai__rights_check(const pai__account_update *e, pai_error **err);
+int pai__rights_tell(const pai__account_update *e, pai_error **err);
 
-/* --- users who were removed (gone.c) ------------------------------------------------- */
+/* --- removed users (removed.c) ------------------------------------------- */
 
-void pai__gone_free(pai_accounts *a);
-int pai__gone_add(pai_accounts *a, const pai__gone_row *row);
-/* Makes one, and room for it; PAI_OK or PAI_ENOMEM. */
-int pai__gone_make(pai__gone *out, pai_accounts *a, const char *name,
-                   uint64_t job, const char *heir);
-void pai__gone_drop(pai_accounts *a, pai__gone *gone);
+void pai__account_removed_free(pai_accounts *a);
+int pai__account_removed_add(pai_accounts *a,
+                             const pai__removed_user_row *row);
+/* Makes an entry and reserves capacity for it.  Returns PAI_OK or
+ * PAI_ENOMEM. */
+int pai__account_removed_make(pai__account_removed *out, pai_accounts *a,
+                              const char *name, uint64_t job,
+                              const char *heir);
+void pai__account_removed_drop(pai_accounts *a, pai__account_removed *removed);
 
-/* --- wrong passwords (guard.c) ------------------------------------------------------- */
+/* --- wrong passwords (guard.c) ------------------------------------------- */
 
 void pai__guard_free(pai_accounts *a);
-/* How long the next password has to wait; 0: not at all. */
+/* Returns how long the next password has to wait; 0: not at all. */
 pai_time pai__guard_wait(const pai_accounts *a, const char *user,
                          const char *from);
-/* A password was wrong: the wait that this means; or it was right. */
+/* Returns the rank of a login attempt (PAI__RANKS). */
 uint32_t pai__guard_rank(const pai_accounts *a, const char *user,
                          const char *from);
-/* Were there wrong passwords in the last seconds? */
+/* Returns whether there were wrong passwords in the last seconds. */
 bool pai__guard_is_attacked(const pai_accounts *a);
+/* Counts a wrong password; returns the wait that it causes. */
 pai_time pai__guard_wrong(pai_accounts *a, const char *user, const char *from);
+/* Notes a right password from this address. */
 void pai__guard_right(pai_accounts *a, const char *user, const char *from);
-/* Refuses one that has to wait; returns PAI_EBUSY. */
+/* Fails with PAI_EBUSY: the login has to wait. */
 int pai__guard_refuse(pai_accounts *a, const char *user, pai_time wait,
                       pai_error **err);
 
-/* --- limits of users (quota.c) ------------------------------------------------------- */
+/* --- quotas (quota.c) ---------------------------------------------------- */
 
-/* Reads what was written; what makes no sense is left out. */
+/* Parses stored quotas; skips invalid ones. */
 int pai__quota_read(const pai_alloc *alloc, int64_t quota[PAI_QUOTAS],
                     unsigned *set, const char *json);
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 char *pai__quota_json(const pai_alloc *alloc, const int64_t quota[PAI_QUOTAS],
                       unsigned set);
 int pai__quota_open(pai_accounts *a, pai_error **err);
 
-/* --- users (user.c, put_user.c) ------------------------------------------------------------------ */
+/* --- users (user.c, put_user.c) ------------------------------------------ */
 
-void pai__user_free(pai_accounts *a, pai__user *user);
-pai__user *pai__user_new(pai_accounts *a, const char *name);
-pai__user *pai__user_copy(pai_accounts *a, const pai__user *user);
+void pai__user_free(pai_accounts *a, pai__account_user *user);
+pai__account_user *pai__user_new(pai_accounts *a, const char *name);
+pai__account_user *pai__user_copy(pai_accounts *a,
+                                  const pai__account_user *user);
 pai__account *pai__find_account(const pai_accounts *a, const char *name);
-bool pai__user_is_admin(const pai_accounts *a, const pai__user *user);
+bool pai__user_is_admin(const pai_accounts *a, const pai__account_user *user);
 int pai__user_add(pai_accounts *a, const pai__account_row *row,
                   pai_error **err);
 void pai__account_free(pai_accounts *a, pai__account *account);
 
-/* What a user is to become. */
+/* A request to create or change a user. */
 typedef struct pai__user_put {
   pai__tree *tree;
   const char *name, *password, *old_password, *hash, *email;
@@ -347,38 +375,43 @@ typedef struct pai__user_put {
 } pai__user_put;
 
 void pai__user_put_free(pai__user_put *put);
-/* Makes it so. */
+/* Carries out the request. */
 int pai__user_put_do(pai_accounts *a, const pai__user_put *put,
                      const char *hash, pai_error **err);
 
-/* --- groups (group.c) -------------------------------------------------------------------------------- */
+/* --- groups (group.c) ---------------------------------------------------- */
 
 #define PAI__DEFAULT_GROUP "default"
 #define PAI__ADMIN_GROUP "admingroup"
 
-pai__team *pai__find_group(const pai_accounts *a, const char *name);
-void pai__team_free(pai_accounts *a, pai__team *group);
-pai__team *pai__team_copy(pai_accounts *a, const pai__team *group);
-/* Reads its acls, which get what they lack. */
-int pai__team_read(pai_accounts *a, pai__team *group, pai_error **err);
-int pai__team_add(pai_accounts *a, const pai__group_row *row, pai_error **err);
-/* One whose members may use virtual clusters, and no more. */
-int pai__team_of_vcs(pai__team **out, pai_accounts *a, const char *name,
-                     bool admin, const pai__strings *vcs, pai_error **err);
-int pai__team_set_vcs(pai_accounts *a, pai__team *group,
-                      const pai__strings *vcs, pai_error **err);
-/* Of a virtual cluster alone. */
-bool pai__team_is_vcs(const pai__team *group);
+pai__account_group *pai__find_group(const pai_accounts *a, const char *name);
+void pai__account_group_free(pai_accounts *a, pai__account_group *group);
+pai__account_group *pai__account_group_copy(pai_accounts *a,
+                                            const pai__account_group *group);
+/* Reads the acls of the extension and adds missing ones. */
+int pai__account_group_read(pai_accounts *a, pai__account_group *group,
+                            pai_error **err);
+pai__group_row pai__account_group_row(const pai__account_group *group);
+int pai__account_group_add(pai_accounts *a, const pai__group_row *row,
+                           pai_error **err);
+/* Makes a group that grants virtual clusters only. */
+int pai__account_group_of_vcs(pai__account_group **out, pai_accounts *a,
+                              const char *name, bool admin,
+                              const pai__strings *vcs, pai_error **err);
+int pai__account_group_set_vcs(pai_accounts *a, pai__account_group *group,
+                               const pai__strings *vcs, pai_error **err);
+/* Returns whether it is the own group of the virtual cluster of that name. */
+bool pai__account_group_is_vcs(const pai__account_group *group);
 
 /* --- storages (storage.c) ------------------------------------------- */
 
-void pai__depot_free(pai_accounts *a, pai__depot *depot);
-int pai__depot_add(pai_accounts *a, const pai__storage_row *row,
-                   pai_error **err);
+void pai__account_storage_free(pai_accounts *a, pai__account_storage *storage);
+int pai__account_storage_add(pai_accounts *a, const pai__storage_row *row,
+                             pai_error **err);
 
-/* --- tokens (token.c, jwt.c) ---------------------------------------------------------------------------- */
+/* --- tokens (token.c, jwt.c) --------------------------------------------- */
 
-/* What is said in a token that is ours. */
+/* The claims of a token that was signed here. */
 typedef struct pai__claims {
   char user[129], uid[33];
   int64_t expires; /* seconds; 0: never */
@@ -386,98 +419,104 @@ typedef struct pai__claims {
 
 void pai__jwt_write(const pai_accounts *a, const pai__token *token,
                     char out[PAI__TOKEN_TEXT]);
-/* False: it is none of ours. */
+/* Returns false if the token was not signed here. */
 bool pai__jwt_read(const pai_accounts *a, pai__claims *out, const char *token,
                    size_t len);
-/* The key that tokens are signed with, if there is one. */
+/* Loads the key that signs tokens, if there is one. */
 int pai__find_key(pai_accounts *a, pai_error **err);
-/* What is said in a token, whoever signed it. */
+/* Reads the claims of a token without checking its signature. */
 bool pai__jwt_peek(pai__claims *out, const char *token, size_t len);
-/* Without its signature: it tells what it is for, and opens nothing. */
+/* Removes the signature: the claims stay readable, but the token is
+ * worthless. */
 void pai__jwt_strip(char token[PAI__TOKEN_TEXT]);
-/* A new one, added to the edit; `request` may be NULL: a browser's. */
-int pai__token_new(pai__token **out, pai__amend *e, pai__account *account,
-                   const pai_token_request *request, pai_error **err);
-/* Frees one that is in no list. */
+/* Makes a token and adds it to the transaction.  `request` NULL: a
+ * browser's. */
+int pai__token_new(pai__token **out, pai__account_update *e,
+                   pai__account *account, const pai_token_request *request,
+                   pai_error **err);
+/* Frees a token that is in no list. */
 void pai__token_dispose(pai_accounts *a, pai__token *token);
-/* Puts it into the batch, as it is. */
+/* Adds the token's row to the batch. */
+pai__token_row pai__token_row_of(const pai__token *token);
 int pai__token_put(const pai_accounts *a, const pai__token *token);
 int pai__token_add(pai_accounts *a, const pai__token_row *row,
                    pai_error **err);
-/* Takes it out of its user's list. */
+/* Removes a token from its user's list and frees it. */
 void pai__token_free(pai_accounts *a, pai__token *token);
 bool pai__token_is_over(const pai_accounts *a, const pai__token *token);
-/* Those that are over go when their user's are looked at. */
+/* Removes expired tokens of the account. */
 int pai__token_purge(pai_accounts *a, pai__account *account, pai_error **err);
-/* PAI_TOKEN_*. */
+/* Returns PAI_TOKEN_*. */
 int pai__token_look(pai__token **out, const pai_accounts *a, const char *text,
                     size_t len);
-/* The key that tokens are signed with: the first token makes it. */
+/* Loads the key that signs tokens, or makes it. */
 int pai__need_key(pai_accounts *a, pai_error **err);
 
-/* --- passwords (password.c, op.c) -------------------------------------------------------------------------- */
+/* --- passwords (password.c, op.c) ---------------------------------------- */
 
-/* Whether it is an argon2id text or 128 hex digits. */
+/* Returns whether the text is an argon2id text or 128 hex digits. */
 bool pai__is_hash(const char *text);
 bool pai__is_old_hash(const char *text);
-/* OpenPAI's own: 128 hex digits and a NUL. */
+/* size of OpenPAI's hash: 128 hex digits and a NUL */
 enum { PAI__OLD_HASH = 129 };
 void pai__hash_old(char out[PAI__OLD_HASH], const char *user,
                    const char *password);
 
 enum { PAI__LEAST_PASSWORD = 8, PAI__MOST_PASSWORD = 1024 };
 
-/* strength.c: whether it may be a user's new password. */
+/* strength.c: checks that a text may be a user's new password. */
 int pai__password_check(const pai_accounts *a, const char *what,
                         const char *user, const char *text, pai_error **err);
 
-/* Something with passwords, beside the loop: `stored` is what `given` must be
- * (NULL: there is no such user), if `given` is not NULL; `fresh` gets a hash,
- * if it is not NULL and `given` was right. */
+/* An operation that hashes passwords on another thread.  If `given` is not
+ * NULL, it is checked against `stored` (NULL: no such user).  If `fresh` is
+ * not NULL and the check passed, it is hashed. */
 struct pai__op {
   pai__op *next;
-  pai__asker asker;
+  pai__account_requester requester;
   pai__actor actor;
-  uint32_t rank;  /* guard.c's; who was not wrong comes first */
-  uint64_t round; /* when its turn is, as of those who ask each has one */
+  uint32_t rank;  /* rank of guard.c; lower ones go first */
+  uint64_t round; /* its turn: the clients of a rank take turns */
   pai_accounts *a;
   pai_account_cb cb;
   void *user_data;
-  /* On the loop, with the hash if there is one; writes what is told. */
+  /* Called on the loop, with the hash if one was made; writes the answer. */
   int (*finish)(pai__op *op, pai__buf *answer, pai_error **err);
   char *user, *stored, *given, *fresh;
-  pai__user_put put; /* if it is about one */
-  bool tell_fresh;   /* it was made here */
-  bool safe;         /* is told when the database has it */
-  /* Of the other thread. */
+  pai__user_put put; /* for operations that create or change a user */
+  bool tell_fresh;   /* the password was generated here and is printed */
+  bool safe;         /* called back only when the change is durable */
+  /* Used by the other thread. */
   uint64_t passes;
   size_t memory;
   bool right, old, failed;
   char hash[crypto_pwhash_STRBYTES];
-  /* Of what is ready. */
+  /* The result. */
   int rc;
   pai_error *err;
   pai__buf answer;
 };
 
-/* first.c: what the store knows of a password that was not told. */
+/* first.c: reads what the store knows of a generated password that was not
+ * shown yet. */
 int pai__first_read(pai_accounts *a, pai_error **err);
-/* It is told now; or could not be written: says so, returns rc. */
+/* Notes that the password was printed. */
 void pai__first_told(const pai__op *op);
 int pai__first_lost(const pai_error *why, int rc, pai_error **err);
-/* login.c: its hash becomes that of the op. */
-int pai__renew_password(pai__amend *e, const pai__op *op,
+/* login.c: replaces the account's hash by that of the operation. */
+int pai__renew_password(pai__account_update *e, const pai__op *op,
                         const pai__account *account, pai_error **err);
 
-/* What pai_accounts_ask_as() said is of one call. */
-void pai__forget_asker(pai_accounts *a);
+/* Resets what pai_accounts_ask_as() set for one call. */
+void pai__forget_requester(pai_accounts *a);
 int pai__op_new(pai__op **out, pai_accounts *a, pai_account_cb cb,
                 void *user_data, pai_error **err);
 int pai__op_text(pai__op *op, char **to, const char *text, pai_error **err);
 void pai__op_free(pai__op *op);
-/* Hashes, then finishes; takes the op, unless it fails. */
+/* Hashes, then calls `finish`.  Takes ownership of the operation unless it
+ * fails. */
 int pai__op_start(pai__op *op, pai_error **err);
-/* It is done; takes the op. */
+/* Marks the operation as done; takes ownership of it. */
 void pai__op_ready(pai__op *op);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * jwt.c - a token's text: JSON Web Tokens of one form, HS256
+ * jwt.c - text form of tokens: JSON Web Tokens with HS256
  *
- * The key is made of the root's own and kept in no file.  Reading takes no
- * memory: a text that the key has signed was written here, so its parts are
- * where they are written below.
+ * The key is derived from the root's key and is in no file.  Reading allocates
+ * nothing: a text signed with the key was written here, so its members are
+ * where this file writes them.
  */
 #include "account/inside.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* {"alg":"HS256","typ":"JWT"}: no other is taken, whatever it says. */
+/* {"alg":"HS256","typ":"JWT"}: no other header is accepted. */
 static const char header[] = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.";
 
 enum {
@@ -55,7 +55,7 @@ void pai__jwt_write(const pai_accounts *a, const pai__token *token,
   sign(a, out, len, out + len + 1);
 }
 
-/* The text of a member up to its closing quote. */
+/* Copies the text of a member, up to its closing quote. */
 static bool take_text(char *out, size_t room, const char *payload,
                       const char *member)
 {
@@ -84,7 +84,7 @@ static bool take_claims(pai__claims *out, const char *payload)
          take_text(out->uid, sizeof(out->uid), payload, "\"jti\":\"");
 }
 
-/* The last dot stays. */
+/* Keeps the last dot. */
 void pai__jwt_strip(char token[PAI__TOKEN_TEXT])
 {
   char *dot = strrchr(token, '.');
@@ -92,7 +92,7 @@ void pai__jwt_strip(char token[PAI__TOKEN_TEXT])
   sodium_memzero(dot + 1, strlen(dot + 1));
 }
 
-/* What is said in a token of this form. */
+/* Reads the claims of a token of this form. */
 static bool decode(pai__claims *out, const char *token, size_t body)
 {
   char payload[PAYLOAD];

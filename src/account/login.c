@@ -1,10 +1,10 @@
-/* login.c - who knows a password gets a token */
+/* login.c - login with a password, which gives a token */
 #include "account/inside.h"
 
-/* Room for what is told, taken before it is done. */
+/* Answer size, reserved before the change is made. */
 enum { ANSWER = PAI__TOKEN_TEXT + 256 };
 
-/* --- login ------------------------------------------------------------------------- */
+/* --- login --------------------------------------------------------------- */
 
 static int wrong(pai_error **err)
 {
@@ -12,10 +12,10 @@ static int wrong(pai_error **err)
   return pai__as(err, PAI_EPERM, 400, "IncorrectPasswordError");
 }
 
-int pai__renew_password(pai__amend *e, const pai__op *op,
+int pai__renew_password(pai__account_update *e, const pai__op *op,
                         const pai__account *account, pai_error **err)
 {
-  pai__user *user = pai__user_copy(e->a, account->user);
+  pai__account_user *user = pai__user_copy(e->a, account->user);
 
   if (user == NULL)
     return pai__oom(err);
@@ -23,42 +23,41 @@ int pai__renew_password(pai__amend *e, const pai__op *op,
     pai__user_free(e->a, user);
     return pai__oom(err);
   }
-  return pai__amend_user(e, user, err);
+  return pai__account_update_user(e, user, err);
 }
 
 static int write_login(const pai_accounts *a, const pai__token *token,
                        bool pat, pai__buf *answer, pai_error **err)
 {
   char text[PAI__TOKEN_TEXT];
+  const pai__login_row row = { token->owner->name,
+                               text,
+                               pai__user_is_admin(a, token->owner->user),
+                               { pat, 1 } };
   pai__json_writer w;
 
   pai__jwt_write(a, token, text);
   pai__json_writer_init(&w, answer, false);
-  pai__json_begin_object(&w);
-  pai__wire_text(&w, "user", token->owner->name);
-  pai__wire_text(&w, "token", text);
-  pai__wire_bool(&w, "admin", pai__user_is_admin(a, token->owner->user));
-  if (pat)
-    pai__wire_bool(&w, "hasGitHubPAT", true);
-  pai__json_end_object(&w);
+  (void)pai__api_object(&w, &pai__api_Login, &row, NULL, NULL);
   sodium_memzero(text, sizeof(text));
   return pai__json_finish(&w) < 0 ? pai__oom(err) : PAI_OK;
 }
 
-/* Also for a user that is none: nobody learns from it who there is. */
+/* Counts also for users that do not exist, so that clients cannot find out
+ * which ones do. */
 static int count_wrong(pai__op *op, int rc, pai_error **err)
 {
-  pai__error_wait(err, pai__guard_wrong(op->a, op->user, op->asker.who));
+  pai__error_wait(err, pai__guard_wrong(op->a, op->user, op->requester.who));
   return rc;
 }
 
-/* The user may have become another one meanwhile. */
+/* The user may have changed while the hash was made. */
 static int finish_login(pai__op *op, pai__buf *answer, pai_error **err)
 {
   pai_accounts *a = op->a;
   pai__account *account = pai__find_account(a, op->user);
   pai__token *token = NULL;
-  pai__amend e;
+  pai__account_update e;
   bool pat;
   int rc = PAI_OK;
 
@@ -67,18 +66,18 @@ static int finish_login(pai__op *op, pai__buf *answer, pai_error **err)
   if (!op->right || op->stored == NULL ||
       strcmp(op->stored, account->user->password) != 0)
     return count_wrong(op, wrong(err), err);
-  pai__guard_right(a, op->user, op->asker.who);
+  pai__guard_right(a, op->user, op->requester.who);
   if (!pai__buf_reserve(answer, ANSWER) ||
       pai__extension_has(&a->alloc, account->user->extension, "githubPAT",
                          &pat) < 0)
     return pai__oom(err);
-  pai__amend_begin(&e, a);
+  pai__account_update_begin(&e, a);
   e.rehashed = true;
-  if (op->old) /* a hash of OpenPAI's own becomes one of ours */
+  if (op->old) /* replaces OpenPAI's hash by argon2id */
     rc = pai__renew_password(&e, op, account, err);
   if (rc == PAI_OK)
     rc = pai__token_new(&token, &e, account, NULL, err);
-  rc = pai__amend_end(&e, rc, err);
+  rc = pai__account_update_end(&e, rc, err);
   return rc == PAI_OK && token != NULL
            ? write_login(a, token, pat, answer, err)
            : rc;
@@ -91,13 +90,10 @@ int pai_accounts_login(pai_accounts *a, const char *user, const char *password,
   pai__op *op;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && password != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
-  PAI__CHECK_ARG_ERR(cb != NULL, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(user != NULL && password != NULL && cb != NULL, err);
   if (strlen(password) > PAI__MOST_PASSWORD) {
-    pai__forget_asker(a);
+    pai__forget_requester(a);
     return wrong(err);
   }
   account = pai__find_account(a, user);

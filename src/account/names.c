@@ -1,9 +1,9 @@
-/* names.c - lists of names, and things that are found by theirs */
+/* names.c - lists of names, and tables of objects by name */
 #include "account/inside.h"
 
 enum { LONGEST_USER = 64, LONGEST_GROUP = 128 };
 
-/* --- what a name may be ---------------------------------------------------------- */
+/* --- valid names --------------------------------------------------------- */
 
 static bool is_word(char c)
 {
@@ -11,7 +11,7 @@ static bool is_word(char c)
          (c >= '0' && c <= '9') || c == '_';
 }
 
-/* As the users of jobs: names become parts of paths. */
+/* As users of jobs, since names become parts of paths. */
 bool pai__is_user_name(const char *name)
 {
   size_t len = 0;
@@ -30,7 +30,7 @@ bool pai__is_group_name(const char *name)
   return name[len] == '\0' && len > 0 && len <= LONGEST_GROUP;
 }
 
-/* --- texts ------------------------------------------------------------------------- */
+/* --- texts --------------------------------------------------------------- */
 
 int pai__set_text(const pai_alloc *alloc, char **to, const char *text)
 {
@@ -67,7 +67,7 @@ void pai__forget(const pai_alloc *alloc, char *text)
   pai__free(alloc, text, size);
 }
 
-/* --- lists ------------------------------------------------------------------------- */
+/* --- lists --------------------------------------------------------------- */
 
 void pai__strings_free(const pai_alloc *alloc, pai__strings *s)
 {
@@ -137,17 +137,14 @@ char *pai__strings_json(const pai_alloc *alloc, const pai__strings *s)
 
   pai__buf_init(&b, alloc);
   pai__json_writer_init(&w, &b, false);
-  pai__json_begin_array(&w);
-  for (size_t i = 0; i < s->n; i++)
-    pai__json_text(&w, s->at[i], strlen(s->at[i]));
-  pai__json_end_array(&w);
+  pai__wire_names(&w, s);
   if (pai__json_finish(&w) == PAI_OK)
     text = pai__buf_take(&b);
   pai__buf_dispose(&b);
   return text;
 }
 
-/* --- tables -------------------------------------------------------------------------- */
+/* --- tables -------------------------------------------------------------- */
 
 static const char *name_of(const void *thing)
 {
@@ -157,8 +154,9 @@ static const char *name_of(const void *thing)
   return name;
 }
 
-/* Where it is, or would be. */
-static size_t search(const pai__table *t, const char *name, bool *found)
+/* Returns the index of the name, or where to insert it. */
+static size_t search(const pai__account_table *t, const char *name,
+                     bool *found)
 {
   size_t low = 0, high = t->n;
 
@@ -179,7 +177,7 @@ static size_t search(const pai__table *t, const char *name, bool *found)
   return low;
 }
 
-void **pai__table_place(const pai__table *t, const char *name)
+void **pai__table_place(const pai__account_table *t, const char *name)
 {
   bool found;
   size_t at = search(t, name, &found);
@@ -187,14 +185,14 @@ void **pai__table_place(const pai__table *t, const char *name)
   return found ? &t->at[at] : NULL;
 }
 
-void *pai__table_find(const pai__table *t, const char *name)
+void *pai__table_find(const pai__account_table *t, const char *name)
 {
   void **place = pai__table_place(t, name);
 
   return place != NULL ? *place : NULL;
 }
 
-int pai__table_room(const pai_alloc *alloc, pai__table *t, size_t more)
+int pai__table_room(const pai_alloc *alloc, pai__account_table *t, size_t more)
 {
   int rc = PAI_OK;
 
@@ -203,7 +201,7 @@ int pai__table_room(const pai_alloc *alloc, pai__table *t, size_t more)
   return rc;
 }
 
-void pai__table_add(pai__table *t, void *thing)
+void pai__table_add(pai__account_table *t, void *thing)
 {
   bool found;
   size_t at = search(t, name_of(thing), &found);
@@ -213,7 +211,7 @@ void pai__table_add(pai__table *t, void *thing)
   t->n++;
 }
 
-void pai__table_drop(pai__table *t, const char *name)
+void pai__table_drop(pai__account_table *t, const char *name)
 {
   bool found;
   size_t at = search(t, name, &found);

@@ -1,11 +1,11 @@
 /*
- * op.c - what is done with passwords, beside the loop
+ * op.c - password hashing on other threads
  *
- * A hash takes its memory and its time by design: a few are made at once, the
- * others wait in a line of bounded length.  Of those who ask each has a turn in
- * each round, however many somebody else has waiting; a full line has room for
- * who has fewer, in the place of the last of who has most.  The other thread
- * sees nothing but the op it works on.
+ * A hash takes memory and time by design.  A few are made at a time; other
+ * operations wait in a queue of limited length.  Clients take turns: each has
+ * one operation per round, however many another client has waiting.  In a full
+ * queue, an operation of a client with fewer replaces the last one of the
+ * client with most.  The other thread only sees the operation it works on.
  */
 #include "account/inside.h"
 
@@ -13,21 +13,21 @@
 
 enum { LONGEST_QUEUE = 1000, MOST_OF_ONE = 64 };
 
-/* --- life -------------------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
-void pai__forget_asker(pai_accounts *a)
+void pai__forget_requester(pai_accounts *a)
 {
-  a->asker = (pai__asker){ .is_gone = NULL };
+  a->requester = (pai__account_requester){ .is_gone = NULL };
 }
 
 int pai__op_new(pai__op **out, pai_accounts *a, pai_account_cb cb,
                 void *user_data, pai_error **err)
 {
-  pai__asker asker = a->asker;
+  pai__account_requester requester = a->requester;
   pai__op *op;
 
   *out = NULL;
-  pai__forget_asker(a); /* of this call, also if it fails */
+  pai__forget_requester(a); /* valid for one call, even if it fails */
   if (a->stopped)
     return pai__fail(err, PAI_EBUSY, "the platform is closing");
   op = pai__zalloc(&a->alloc, sizeof(*op));
@@ -36,7 +36,7 @@ int pai__op_new(pai__op **out, pai_accounts *a, pai_account_cb cb,
   op->a = a;
   op->cb = cb;
   op->user_data = user_data;
-  op->asker = asker;
+  op->requester = requester;
   op->actor = a->actor;
   op->passes = a->passes;
   op->memory = a->memory;
@@ -67,7 +67,7 @@ void pai__op_free(pai__op *op)
   pai__free(alloc, op, sizeof(*op));
 }
 
-/* --- in the other thread --------------------------------------------------------------- */
+/* --- on the other thread ------------------------------------------------- */
 
 static void hash(pai__op *op, const char *password)
 {
@@ -76,14 +76,14 @@ static void hash(pai__op *op, const char *password)
                           op->memory, crypto_pwhash_ALG_ARGON2ID13) != 0;
 }
 
-/* As long as it takes for those that there are. */
+/* Takes as long as the check of a user that exists. */
 static void check_nobody(pai__op *op)
 {
   hash(op, op->given);
   op->right = false;
 }
 
-/* One of OpenPAI's own becomes one of ours at once. */
+/* Checks a hash of OpenPAI, and makes an argon2id hash in its place. */
 static void check_old(pai__op *op)
 {
   char text[PAI__OLD_HASH];
@@ -95,7 +95,7 @@ static void check_old(pai__op *op)
   sodium_memzero(text, sizeof(text));
 }
 
-/* It does not tell a wrong password and no memory apart, but by errno. */
+/* libsodium tells a wrong password from lack of memory only by errno. */
 static void check_own(pai__op *op)
 {
   errno = 0;
@@ -106,7 +106,7 @@ static void check_own(pai__op *op)
 
 static void run(void *user_data)
 {
-  pai__op *op = ((pai__slot *)user_data)->op;
+  pai__op *op = ((pai__account_slot *)user_data)->op;
 
   if (op->given != NULL && op->stored == NULL)
     check_nobody(op);
@@ -118,7 +118,7 @@ static void run(void *user_data)
     hash(op, op->fresh);
 }
 
-/* --- on the loop ------------------------------------------------------------------------- */
+/* --- on the loop --------------------------------------------------------- */
 
 static void call(pai__op *op)
 {
@@ -135,7 +135,7 @@ static void finish(pai__op *op)
 {
   const pai__actor actor = op->a->actor;
 
-  op->a->actor = op->actor; /* it is that one's change */
+  op->a->actor = op->actor; /* changes are those of the operation's caller */
   if (op->failed)
     op->rc = pai__oom(&op->err);
   else
@@ -145,7 +145,7 @@ static void finish(pai__op *op)
     op->rc = pai__oom(&op->err);
 }
 
-/* In the database now; or why not. */
+/* The change is durable, or `why` it is not. */
 static void on_safe(void *user_data, int status, const pai_error *why)
 {
   pai__op *op = user_data;
@@ -160,7 +160,8 @@ static void on_safe(void *user_data, int status, const pai_error *why)
   call(op);
 }
 
-/* Who begins while another waits for that finds a user. */
+/* Calls back; with `safe`, only when the change is durable.  Other calls see
+ * the change before. */
 static void tell(pai__op *op)
 {
   pai_accounts *a = op->a;
@@ -176,18 +177,18 @@ static void tell(pai__op *op)
 
 static void on_done(void *user_data)
 {
-  pai__slot *slot = user_data;
+  pai__account_slot *slot = user_data;
   pai_accounts *a = slot->a;
   pai__op *op = slot->op;
 
   slot->op = NULL;
   finish(op);
   pump(a);
-  a->host.soon(a->host.ctx); /* it may be what the end waits for */
+  a->host.soon(a->host.ctx); /* the end may wait for this operation */
   tell(op);
 }
 
-static bool begin(pai_accounts *a, pai__slot *slot)
+static bool begin(pai_accounts *a, pai__account_slot *slot)
 {
   slot->a = a;
   return slot->beside != NULL ||
@@ -195,9 +196,9 @@ static bool begin(pai_accounts *a, pai__slot *slot)
            PAI_OK;
 }
 
-/* --- the line ------------------------------------------------------------------------------ */
+/* --- the queue ----------------------------------------------------------- */
 
-/* Takes one out of it. */
+/* Removes an operation from the queue. */
 static pai__op *leave(pai_accounts *a, pai__op **at)
 {
   pai__op *op = *at;
@@ -221,7 +222,8 @@ static void give_up(pai__op *op, int rc, const char *why)
 
 static bool is_gone(const pai__op *op)
 {
-  return op->asker.is_gone != NULL && op->asker.is_gone(op->user_data) != 0;
+  return op->requester.is_gone != NULL &&
+         op->requester.is_gone(op->user_data) != 0;
 }
 
 static void drop_gone(pai_accounts *a)
@@ -233,14 +235,16 @@ static void drop_gone(pai_accounts *a)
       at = &(*at)->next;
 }
 
-/* How long its password has to wait, for others were wrong. */
+/* Returns how long the operation has to wait because of wrong passwords. */
 static pai_time wait_of(const pai__op *op)
 {
-  return op->given != NULL ? pai__guard_wait(op->a, op->user, op->asker.who)
-                           : 0;
+  return op->given != NULL
+           ? pai__guard_wait(op->a, op->user, op->requester.who)
+           : 0;
 }
 
-/* Of those that waited with it some may have been wrong since. */
+/* Gives up the first operation if its caller is gone, or if it has to wait
+ * because of wrong passwords since it was queued. */
 static bool give_up_first(pai_accounts *a)
 {
   pai_time wait = wait_of(a->queue);
@@ -258,8 +262,7 @@ static bool give_up_first(pai_accounts *a)
   return true;
 }
 
-/* While somebody guesses, one worker is kept for users who are known where they
- * are. */
+/* During an attack one worker is reserved for users at known addresses. */
 static bool may_begin(const pai_accounts *a, const pai__op *op)
 {
   size_t busy = 0;
@@ -273,7 +276,7 @@ static bool may_begin(const pai_accounts *a, const pai__op *op)
 static void pump(pai_accounts *a)
 {
   for (size_t i = 0; i < a->workers && a->queue != NULL; i++) {
-    pai__slot *slot = &a->slots[i];
+    pai__account_slot *slot = &a->slots[i];
 
     while (a->queue != NULL && give_up_first(a))
       ;
@@ -288,7 +291,7 @@ static void pump(pai_accounts *a)
 
 static bool is_alike(const pai__op *x, const pai__op *y)
 {
-  return x->rank == y->rank && strcmp(x->asker.who, y->asker.who) == 0;
+  return x->rank == y->rank && strcmp(x->requester.who, y->requester.who) == 0;
 }
 
 static size_t count_alike(const pai_accounts *a, const pai__op *as)
@@ -300,7 +303,7 @@ static size_t count_alike(const pai_accounts *a, const pai__op *as)
   return n;
 }
 
-/* Whoever has none waiting comes behind those of this round. */
+/* The first operation of a client joins the round after the current one. */
 static uint64_t round_of(const pai_accounts *a, const pai__op *as)
 {
   uint64_t round = a->rounds[as->rank];
@@ -311,8 +314,8 @@ static uint64_t round_of(const pai_accounts *a, const pai__op *as)
   return round + 1;
 }
 
-/* So many guesses hold up nobody who makes none: who was wrong of late comes
- * behind all who were not, and behind those in turn who were less often. */
+/* Ranks come first, so that clients with recent wrong passwords come after all
+ * others, in order of their number. */
 static bool is_before(const pai__op *x, const pai__op *y)
 {
   return x->rank != y->rank ? x->rank < y->rank : x->round <= y->round;
@@ -325,7 +328,7 @@ static int refuse(int status, const char *why, pai_error **err)
   return pai__as(err, PAI_EBUSY, status, "UnknownError");
 }
 
-/* The last one of all makes room for who has fewer. */
+/* Gives up the last operation if the new one comes before it. */
 static bool make_room(pai_accounts *a, const pai__op *op)
 {
   pai__op **at = &a->queue;
@@ -341,7 +344,7 @@ static bool make_room(pai_accounts *a, const pai__op *op)
 static int enter(pai_accounts *a, pai__op *op, pai_error **err)
 {
   pai__op **at = &a->queue;
-  const char *who = op->asker.who;
+  const char *who = op->requester.who;
 
   op->rank = op->given != NULL ? pai__guard_rank(a, op->user, who) : 0;
   if (a->nqueue >= LONGEST_QUEUE || count_alike(a, op) >= MOST_OF_ONE)
@@ -369,7 +372,7 @@ int pai__op_start(pai__op *op, pai_error **err)
 
   if (wait > 0)
     return pai__guard_refuse(a, op->user, wait, err);
-  if (!begin(a, &a->slots[0])) /* then there is one that comes to it */
+  if (!begin(a, &a->slots[0])) /* so at least one worker can take it */
     return pai__oom(err);
   rc = enter(a, op, err);
   if (rc == PAI_OK)
@@ -377,19 +380,19 @@ int pai__op_start(pai__op *op, pai_error **err)
   return rc;
 }
 
-int pai_accounts_ask_as(pai_accounts *a, const pai_asker *asker)
+int pai_accounts_ask_as(pai_accounts *a, const pai_asker *requester)
 {
   pai_asker o;
   int rc;
 
-  PAI__CHECK_ARG(a != NULL && asker != NULL);
+  PAI__CHECK_ARG(a != NULL && requester != NULL);
   PAI__CHECK_PROCESS(a, NULL);
-  rc = PAI__COPY_IN(&o, asker, pai_asker, is_gone);
+  rc = PAI__COPY_IN(&o, requester, pai_asker, is_gone);
   if (rc < 0)
     return rc;
-  PAI__CHECK_ARG(o.who != NULL && strlen(o.who) < sizeof(a->asker.who));
-  memcpy(a->asker.who, o.who, strlen(o.who) + 1);
-  a->asker.is_gone = o.is_gone;
+  PAI__CHECK_ARG(o.who != NULL && strlen(o.who) < sizeof(a->requester.who));
+  memcpy(a->requester.who, o.who, strlen(o.who) + 1);
+  a->requester.is_gone = o.is_gone;
   return PAI_OK;
 }
 
@@ -403,8 +406,8 @@ void pai__op_ready(pai__op *op)
   a->host.soon(a->host.ctx);
 }
 
-/* Those that were ready when it was called: a callback may add others. */
-void pai__accounts_turn(pai_accounts *a)
+/* Calls back only what was ready at the start, as callbacks may add more. */
+void pai__accounts_step(pai_accounts *a)
 {
   pai__op *op = a->ready;
 

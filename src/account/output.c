@@ -1,4 +1,4 @@
-/* output.c - what is written, piece by piece, to whoever asked */
+/* output.c - JSON output in pieces to a caller */
 #include "account/inside.h"
 
 void pai__wire_begin(pai__wire *o, pai_accounts *a, pai_write_cb write,
@@ -20,32 +20,10 @@ int pai__wire_end(pai__wire *o, int rc, pai_error **err)
                                                            : rc;
 }
 
-void pai__wire_key(pai__json_writer *w, const char *key)
+void pai__wire_names(pai__json_writer *w, const pai__strings *names)
 {
-  pai__json_key(w, key, strlen(key));
-}
-
-void pai__wire_text(pai__json_writer *w, const char *key, const char *value)
-{
-  pai__wire_key(w, key);
-  if (value != NULL)
-    pai__json_text(w, value, strlen(value));
-  else
-    pai__json_null(w);
-}
-
-void pai__wire_bool(pai__json_writer *w, const char *key, bool value)
-{
-  pai__wire_key(w, key);
-  pai__json_bool(w, value);
-}
-
-void pai__wire_names(pai__json_writer *w, const char *key,
-                     const pai__strings *names)
-{
-  pai__wire_key(w, key);
   pai__json_begin_array(w);
   for (size_t i = 0; i < names->n; i++)
-    pai__json_text(w, names->at[i], strlen(names->at[i]));
+    pai__json_string(w, names->at[i]);
   pai__json_end_array(w);
 }

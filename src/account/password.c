@@ -1,7 +1,7 @@
-/* password.c - hashes of passwords: OpenPAI's own, and what all become */
+/* password.c - password hashes: OpenPAI's own and argon2id */
 #include "account/inside.h"
 
-#include "base/md5.h"
+#include "base/text/md5.h"
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ bool pai__is_old_hash(const char *text)
   return len == PAI__OLD_HASH - 1 && text[len] == '\0';
 }
 
-/* One that asks for more than a GiB is nobody's. */
+/* Hashes that need more than 1 GiB are refused. */
 static bool is_argon(const char *text)
 {
   static const char start[] = "$argon2id$v=19$m=";
@@ -32,7 +32,7 @@ bool pai__is_hash(const char *text)
   return pai__is_old_hash(text) || is_argon(text);
 }
 
-/* PBKDF2 with HMAC-SHA-512, of one block, which is all of the hash. */
+/* PBKDF2 with HMAC-SHA-512; the hash is one block. */
 void pai__hash_old(char out[PAI__OLD_HASH], const char *user,
                    const char *password)
 {

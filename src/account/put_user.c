@@ -1,16 +1,16 @@
 /*
- * put_user.c - users are made and changed
+ * put_user.c - creating and updating users
  *
- * A user as it will be is made of the user as it is and of what is asked for;
- * then it takes the other one's place.  Where a hash is needed that is done
- * twice: first to refuse what is to be refused, then, when the hash is there,
- * with what is by then.
+ * The new state of a user is built from the current state and the request, and
+ * then replaces it.  If a hash is needed, that is done twice: once to refuse
+ * invalid requests before hashing, and again with the state as it is when the
+ * hash is ready.
  */
 #include "account/inside.h"
 
-#include "base/mail.h"
+#include "base/text/mail.h"
 
-/* --- what is asked for ------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------ */
 
 void pai__user_put_free(pai__user_put *put)
 {
@@ -18,7 +18,7 @@ void pai__user_put_free(pai__user_put *put)
   put->tree = NULL;
 }
 
-/* An old password has only to be right: rules were weaker once. */
+/* An old password must only match: the rules were weaker once. */
 static int check_passwords(const pai__user_put *put, const pai_accounts *a,
                            pai_error **err)
 {
@@ -26,7 +26,7 @@ static int check_passwords(const pai__user_put *put, const pai_accounts *a,
   bool same = put->password != NULL && put->old_password != NULL &&
               strcmp(put->password, put->old_password) == 0;
 
-  if (put->password != NULL && !same) /* that is no new one */
+  if (put->password != NULL && !same) /* `same`: not a new password */
     rc = pai__password_check(a, "password", put->name, put->password, err);
   if (rc == PAI_OK && put->old_password != NULL &&
       strlen(put->old_password) > PAI__MOST_PASSWORD)
@@ -35,18 +35,11 @@ static int check_passwords(const pai__user_put *put, const pai_accounts *a,
   return rc;
 }
 
-static int read_texts(pai__user_put *put, const pai_accounts *a,
-                      pai_error **err)
+static int check_put(const pai__user_put *put, const pai_accounts *a,
+                     pai_error **err)
 {
-  const pai__tree *t = put->tree;
   int rc;
 
-  if ((rc = pai__input_text(t, "username", &put->name, err)) < 0 ||
-      (rc = pai__input_text(t, "password", &put->password, err)) < 0 ||
-      (rc = pai__input_text(t, "oldPassword", &put->old_password, err)) < 0 ||
-      (rc = pai__input_text(t, "passwordHash", &put->hash, err)) < 0 ||
-      (rc = pai__input_text(t, "email", &put->email, err)) < 0)
-    return rc;
   if (put->name == NULL)
     return pai__invalid(err, "\"username\" is required");
   if (!pai__is_user_name(put->name))
@@ -59,23 +52,8 @@ static int read_texts(pai__user_put *put, const pai_accounts *a,
   if (put->hash != NULL && (put->password != NULL || !pai__is_hash(put->hash)))
     return pai__invalid(err,
                         "\"passwordHash\" must be of argon2id or of OpenPAI, "
-                        "and stand in the place of a password");
-  return check_passwords(put, a, err);
-}
-
-static int read_all(pai__user_put *put, const pai_accounts *a, pai_error **err)
-{
-  const pai__tree *t = put->tree;
-  int rc = read_texts(put, a, err);
-
-  put->vcs = put->groups = put->extension = PAI__NO_NODE;
-  put->has_admin = pai__tree_get(t, 0, "admin") != PAI__NO_NODE;
-  if (rc < 0 ||
-      (rc = pai__input_list(t, "virtualCluster", &put->vcs, err)) < 0 ||
-      (rc = pai__input_list(t, "grouplist", &put->groups, err)) < 0 ||
-      (rc = pai__input_bool(t, "admin", &put->admin, err)) < 0)
-    return rc;
-  rc = pai__input_object(t, "extension", &put->extension, err);
+                        "and be given instead of a password");
+  rc = check_passwords(put, a, err);
   if (rc == PAI_OK && (put->flags & PAI_PUT_CREATE) != 0 &&
       put->password == NULL && put->hash == NULL)
     rc = pai__invalid(err, "\"password\" is required");
@@ -85,29 +63,43 @@ static int read_all(pai__user_put *put, const pai_accounts *a, pai_error **err)
 static int read_put(pai__user_put *put, pai_accounts *a, const char *json,
                     size_t len, unsigned flags, pai_error **err)
 {
-  static const char *const members[] = {
-    "username", "password",  "oldPassword", "passwordHash",   "email",
-    "admin",    "extension", "grouplist",   "virtualCluster", NULL
+  static const pai__input_field fields[] = {
+    { "username", PAI__INPUT_TEXT, offsetof(pai__user_put, name) },
+    { "password", PAI__INPUT_TEXT, offsetof(pai__user_put, password) },
+    { "oldPassword", PAI__INPUT_TEXT, offsetof(pai__user_put, old_password) },
+    { "passwordHash", PAI__INPUT_TEXT, offsetof(pai__user_put, hash) },
+    { "email", PAI__INPUT_TEXT, offsetof(pai__user_put, email) },
+    { "virtualCluster", PAI__INPUT_LIST, offsetof(pai__user_put, vcs) },
+    { "grouplist", PAI__INPUT_LIST, offsetof(pai__user_put, groups) },
+    { "admin", PAI__INPUT_BOOL, offsetof(pai__user_put, admin) },
+    { "extension", PAI__INPUT_OBJECT, offsetof(pai__user_put, extension) },
+    { NULL, PAI__INPUT_TEXT, 0 }
   };
   int rc;
 
-  *put = (pai__user_put){ .flags = flags };
-  rc = pai__input_parse(&put->tree, &a->alloc, json, len, members, err);
-  return rc == PAI_OK ? read_all(put, a, err) : rc;
+  *put = (pai__user_put){ .vcs = PAI__NO_NODE,
+                          .groups = PAI__NO_NODE,
+                          .extension = PAI__NO_NODE,
+                          .flags = flags };
+  rc = pai__input_parse(&put->tree, &a->alloc, json, len, fields, put, err);
+  if (rc < 0)
+    return rc;
+  put->has_admin = pai__tree_get(put->tree, 0, "admin") != PAI__NO_NODE;
+  return check_put(put, a, err);
 }
 
-/* --- what comes of it ---------------------------------------------------------------- */
+/* --- the new state ------------------------------------------------------- */
 
-/* A group of a virtual cluster's own is how users get to it. */
+/* Users get access to a virtual cluster by its own group. */
 static int check_vcs(const pai_accounts *a, const pai__strings *vcs,
                      bool create, pai_error **err)
 {
   for (size_t i = 0; i < vcs->n; i++) {
-    const pai__team *group = pai__find_group(a, vcs->at[i]);
+    const pai__account_group *group = pai__find_group(a, vcs->at[i]);
 
     if (group == NULL && create)
       return pai__no_group(err, 404, vcs->at[i]);
-    if (group == NULL || !pai__team_is_vcs(group)) {
+    if (group == NULL || !pai__account_group_is_vcs(group)) {
       (void)pai__fail(err, PAI_EINVAL, "Virtual cluster %.128s is not found.",
                       vcs->at[i]);
       return pai__as(err, PAI_EINVAL, 400, "NoVirtualClusterError");
@@ -125,9 +117,10 @@ static int check_groups(const pai_accounts *a, const pai__strings *groups,
   return PAI_OK;
 }
 
-/* Those of the virtual clusters and of everybody.  Who is an administrator
- * stays one, unless that is said. */
-static int take_vcs(pai_accounts *a, pai__user *user, const pai__strings *vcs)
+/* Sets the groups: those of the virtual clusters and the default group.  An
+ * administrator stays one unless the request says otherwise. */
+static int take_vcs(pai_accounts *a, pai__account_user *user,
+                    const pai__strings *vcs)
 {
   pai__strings old = user->groups;
   int rc = PAI_OK;
@@ -138,7 +131,7 @@ static int take_vcs(pai_accounts *a, pai__user *user, const pai__strings *vcs)
   if (rc == PAI_OK && pai__find_group(a, PAI__DEFAULT_GROUP) != NULL)
     rc = pai__strings_add(&a->alloc, &user->groups, PAI__DEFAULT_GROUP);
   for (size_t i = 0; i < old.n && rc == PAI_OK; i++) {
-    const pai__team *group = pai__find_group(a, old.at[i]);
+    const pai__account_group *group = pai__find_group(a, old.at[i]);
     if (group != NULL && group->admin)
       rc = pai__strings_add(&a->alloc, &user->groups, old.at[i]);
   }
@@ -146,7 +139,7 @@ static int take_vcs(pai_accounts *a, pai__user *user, const pai__strings *vcs)
   return rc;
 }
 
-static int set_admin(pai_accounts *a, pai__user *user, bool admin,
+static int set_admin(pai_accounts *a, pai__account_user *user, bool admin,
                      pai_error **err)
 {
   if (admin && pai__find_group(a, PAI__ADMIN_GROUP) == NULL)
@@ -156,14 +149,14 @@ static int set_admin(pai_accounts *a, pai__user *user, bool admin,
              ? pai__oom(err)
              : PAI_OK;
   for (size_t i = a->groups.n; i > 0; i--) {
-    const pai__team *group = a->groups.at[i - 1];
+    const pai__account_group *group = a->groups.at[i - 1];
     if (group->admin)
       pai__strings_drop(&a->alloc, &user->groups, group->name);
   }
   return PAI_OK;
 }
 
-static int set_groups(pai_accounts *a, pai__user *user,
+static int set_groups(pai_accounts *a, pai__account_user *user,
                       const pai__user_put *put, pai_error **err)
 {
   pai__strings names = { 0 };
@@ -186,12 +179,12 @@ static int set_groups(pai_accounts *a, pai__user *user,
   else
     rc = check_groups(a, &names, err);
   pai__strings_free(&a->alloc, &user->groups);
-  user->groups = names; /* the user's, also if it is thrown away */
+  user->groups = names; /* owned by the user, also on failure */
   return rc;
 }
 
-static int fill(pai_accounts *a, pai__user *user, const pai__user_put *put,
-                const char *hash, pai_error **err)
+static int fill(pai_accounts *a, pai__account_user *user,
+                const pai__user_put *put, const char *hash, pai_error **err)
 {
   int rc;
 
@@ -213,8 +206,7 @@ static int fill(pai_accounts *a, pai__user *user, const pai__user_put *put,
            : PAI_OK;
 }
 
-/* The virtual clusters are looked at before the user is, where that is how it
- * always was. */
+/* Virtual clusters are checked before the user where OpenPAI does so. */
 static int check_user(const pai_accounts *a, const pai__user_put *put,
                       const pai__account *account, pai_error **err)
 {
@@ -247,12 +239,12 @@ static int check_user(const pai_accounts *a, const pai__user_put *put,
   return pai__as(err, PAI_EPERM, 403, "ForbiddenUserError");
 }
 
-/* The user as it will be, with a hash where a new password is meant. */
-static int build(pai__user **out, pai_accounts *a, const pai__user_put *put,
-                 const char *hash, pai_error **err)
+/* Builds the new state of the user; `hash` is for a new password. */
+static int build(pai__account_user **out, pai_accounts *a,
+                 const pai__user_put *put, const char *hash, pai_error **err)
 {
   const pai__account *account = pai__find_account(a, put->name);
-  pai__user *user;
+  pai__account_user *user;
   int rc;
 
   *out = NULL;
@@ -275,27 +267,27 @@ int pai__user_put_do(pai_accounts *a, const pai__user_put *put,
                      const char *hash, pai_error **err)
 {
   pai__account *account;
-  pai__user *user;
-  pai__amend e;
+  pai__account_user *user;
+  pai__account_update e;
   int rc = build(&user, a, put, hash, err);
 
   if (rc < 0)
     return rc;
   account = pai__find_account(a, put->name);
-  pai__amend_begin(&e, a);
+  pai__account_update_begin(&e, a);
   e.provided = (put->flags & PAI_PUT_PROVIDED) != 0;
-  rc = pai__amend_user(&e, user, err);
+  rc = pai__account_update_user(&e, user, err);
   if (account != NULL && (hash != NULL || put->hash != NULL))
     for (pai__token *t = account->tokens; t != NULL && rc == PAI_OK;
          t = t->next)
       if (!t->application)
-        rc = pai__amend_drop_token(&e, t, err);
-  return pai__amend_end(&e, rc, err);
+        rc = pai__account_update_drop_token(&e, t, err);
+  return pai__account_update_end(&e, rc, err);
 }
 
-/* --- the calls ------------------------------------------------------------------------- */
+/* --- the calls ----------------------------------------------------------- */
 
-/* Is the old password the user's still? */
+/* Checks that the old password is still the user's. */
 static int check_right(const pai__op *op, pai_error **err)
 {
   const pai__account *account = pai__find_account(op->a, op->user);
@@ -304,16 +296,16 @@ static int check_right(const pai__op *op, pai_error **err)
     return PAI_OK;
   if (op->right && account != NULL && op->stored != NULL &&
       strcmp(account->user->password, op->stored) == 0) {
-    pai__guard_right(op->a, op->user, op->asker.who);
+    pai__guard_right(op->a, op->user, op->requester.who);
     return PAI_OK;
   }
   (void)pai__fail(err, PAI_EPERM, "The old password is incorrect.");
-  pai__error_wait(err, pai__guard_wrong(op->a, op->user, op->asker.who));
+  pai__error_wait(err, pai__guard_wrong(op->a, op->user, op->requester.who));
   return pai__as(err, PAI_EPERM, 403, "ForbiddenUserError");
 }
 
-/* The old one given once more is no new one: clients that change everything at
- * once keep their tokens.  The old one has been found right. */
+/* Returns whether the password is new.  A client that sends the unchanged old
+ * password, which was checked, keeps its tokens. */
 static bool is_new(const pai__op *op)
 {
   return op->fresh != NULL &&
@@ -324,7 +316,8 @@ static int finish_put(pai__op *op, pai__buf *answer, pai_error **err)
 {
   int rc = check_right(op, err);
 
-  pai__buf_str(answer, "{}"); /* before: then it can be told */
+  /* before the change, so that it cannot fail after it */
+  pai__buf_str(answer, "{}");
   if (rc == PAI_OK && !pai__buf_ok(answer))
     rc = pai__oom(err);
   return rc == PAI_OK ? pai__user_put_do(op->a, &op->put,
@@ -332,7 +325,7 @@ static int finish_put(pai__op *op, pai__buf *answer, pai_error **err)
                       : rc;
 }
 
-/* What a hash is needed for is done when it is there. */
+/* Hashes first; finish_put() makes the change. */
 static int hash_first(pai__op *op, pai_error **err)
 {
   const pai__account *account = pai__find_account(op->a, op->put.name);
@@ -352,7 +345,7 @@ static int put_user(pai__op *op, const char *json, size_t len, unsigned flags,
                     pai_error **err)
 {
   pai_accounts *a = op->a;
-  pai__user *trial;
+  pai__account_user *trial;
   int rc = read_put(&op->put, a, json, len, flags, err);
 
   if (rc == PAI_OK)
@@ -380,11 +373,8 @@ int pai_accounts_put_user(pai_accounts *a, const char *json, size_t len,
   pai__op *op;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && json != NULL && cb != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
-  PAI__CHECK_ARG_ERR((flags & ~all) == 0, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(json != NULL && cb != NULL && (flags & ~all) == 0, err);
   rc = pai__op_new(&op, a, cb, user_data, err);
   if (rc < 0)
     return rc;
@@ -398,41 +388,38 @@ static int remove_user(pai_accounts *a, const char *user, const char *heir,
                        pai_error **err)
 {
   pai__account *account = pai__find_account(a, user);
-  pai__amend e;
+  pai__account_update e;
 
   if (account == NULL)
     return pai__no_user(err, 404, user);
   if (pai__user_is_admin(a, account->user)) {
     (void)pai__fail(err, PAI_EPERM, "Admin %s is not allowed to be removed.",
                     user);
-    pai__error_help(err, "take the administrator's right away first");
+    pai__error_help(err, "revoke the administrator right first");
     return pai__as(err, PAI_EPERM, 403, "RemoveAdminError");
   }
   if (heir != NULL && pai__find_account(a, heir) == NULL)
     return pai__no_user(err, 404, heir);
   if (heir != NULL && strcmp(heir, user) == 0)
     return pai__invalid(err, "the jobs of %s are %s's already", user, heir);
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_drop_user(&e, account, heir, err), err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(
+    &e, pai__account_update_drop_user(&e, account, heir, err), err);
 }
 
 int pai_accounts_remove_user(pai_accounts *a, const char *user,
                              pai_error **err)
 {
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(user != NULL, err);
   return remove_user(a, user, NULL, err);
 }
 
 int pai_accounts_hand_over_user(pai_accounts *a, const char *user,
                                 const char *heir, pai_error **err)
 {
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && heir != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(user != NULL && heir != NULL, err);
   return remove_user(a, user, heir, err);
 }
 
@@ -440,14 +427,12 @@ int pai_accounts_set_member(pai_accounts *a, const char *user,
                             const char *group, int in, pai_error **err)
 {
   const pai__account *account;
-  pai__user *changed;
-  pai__amend e;
+  pai__account_user *changed;
+  pai__account_update e;
   int rc = PAI_OK;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && group != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(user != NULL && group != NULL, err);
   account = pai__find_account(a, user);
   if (in != 0 && pai__find_group(a, group) == NULL)
     return pai__no_group(err, 404, group);
@@ -466,6 +451,7 @@ int pai_accounts_set_member(pai_accounts *a, const char *user,
     pai__user_free(a, changed);
     return pai__oom(err);
   }
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_user(&e, changed, err), err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(
+    &e, pai__account_update_user(&e, changed, err), err);
 }

@@ -1,14 +1,14 @@
 /*
- * quota.c - how much one user may have at a time
+ * quota.c - limits of what a user may have at a time
  *
- * A user without a limit of the user's own has that of all.  Who asks for more
- * is refused by whoever serves: this room has the numbers.
+ * A user without a limit of their own has the common one.  This room only
+ * keeps the numbers; the server enforces them.
  */
 #include "account/inside.h"
 
 #define QUOTA "quota"
 
-/* The table of limits: what each is called, and what it is at first. */
+/* Names and initial values of the limits. */
 static const struct {
   const char *name;
   int64_t usual;
@@ -25,7 +25,7 @@ const char *pai_quota_name(int kind)
   return kind >= 0 && kind < PAI_QUOTAS ? kinds[kind].name : NULL;
 }
 
-/* --- as JSON ---------------------------------------------------------------------- */
+/* --- as JSON ------------------------------------------------------------- */
 
 int pai__quota_read(const pai_alloc *alloc, int64_t quota[PAI_QUOTAS],
                     unsigned *set, const char *json)
@@ -63,7 +63,7 @@ char *pai__quota_json(const pai_alloc *alloc, const int64_t quota[PAI_QUOTAS],
   pai__json_begin_object(&w);
   for (int i = 0; i < PAI_QUOTAS; i++)
     if ((set >> i & 1) != 0) {
-      pai__wire_key(&w, kinds[i].name);
+      pai__json_member(&w, kinds[i].name);
       pai__json_int(&w, quota[i]);
     }
   pai__json_end_object(&w);
@@ -73,7 +73,7 @@ char *pai__quota_json(const pai_alloc *alloc, const int64_t quota[PAI_QUOTAS],
   return text;
 }
 
-/* --- those of all ------------------------------------------------------------------ */
+/* --- common limits ------------------------------------------------------- */
 
 int pai__quota_open(pai_accounts *a, pai_error **err)
 {
@@ -113,14 +113,14 @@ static int set_usual(pai_accounts *a, int kind, int64_t most, pai_error **err)
   return PAI_OK;
 }
 
-/* --- the calls ---------------------------------------------------------------------- */
+/* --- the calls ----------------------------------------------------------- */
 
 static int set_own(pai_accounts *a, const char *name, int kind, int64_t most,
                    pai_error **err)
 {
   const pai__account *account = pai__find_account(a, name);
-  pai__user *user;
-  pai__amend e;
+  pai__account_user *user;
+  pai__account_update e;
 
   if (account == NULL)
     return pai__no_user(err, 404, name);
@@ -132,18 +132,17 @@ static int set_own(pai_accounts *a, const char *name, int kind, int64_t most,
     user->quota_set &= ~(1u << kind);
   else
     user->quota_set |= 1u << kind;
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_user(&e, user, err), err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(&e, pai__account_update_user(&e, user, err),
+                                 err);
 }
 
 int pai_accounts_set_quota(pai_accounts *a, const char *user, int kind,
                            int64_t most, pai_error **err)
 {
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && kind >= 0 && kind < PAI_QUOTAS, err);
-  PAI__CHECK_PROCESS(a, err);
-  PAI__CHECK_ARG_ERR(most >= PAI_QUOTA_USUAL, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(kind >= 0 && kind < PAI_QUOTAS && most >= PAI_QUOTA_USUAL,
+                     err);
   return user != NULL ? set_own(a, user, kind, most, err)
                       : set_usual(a, kind, most, err);
 }
@@ -166,16 +165,14 @@ int pai_accounts_write_quota(pai_accounts *a, const char *user,
 {
   pai__wire o;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && write != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(write != NULL, err);
   if (user != NULL && pai__find_account(a, user) == NULL)
     return pai__no_user(err, 404, user);
   pai__wire_begin(&o, a, write, user_data);
   pai__json_begin_object(&o.w);
   for (int i = 0; i < PAI_QUOTAS; i++) {
-    pai__wire_key(&o.w, kinds[i].name);
+    pai__json_member(&o.w, kinds[i].name);
     pai__json_int(&o.w, pai_accounts_quota(a, user, i));
   }
   pai__json_end_object(&o.w);

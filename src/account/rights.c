@@ -1,6 +1,6 @@
 /*
- * rights.c - what a change does to rights: it may not take the last
- * administrator away, and it is in the audit log
+ * rights.c - effect of changes on rights: the last administrator cannot be
+ * removed, and changes are put in the audit log
  */
 #include "account/inside.h"
 
@@ -8,26 +8,27 @@
 
 enum { LONGEST_NOTE = 400 };
 
-/* --- the last administrator ------------------------------------------------------- */
+/* --- the last administrator ---------------------------------------------- */
 
-/* As it will be: what comes later in an amendment counts. */
-static bool will_be_admin_group(const pai__amend *e, const char *name)
+/* After the update; its later items override earlier ones. */
+static bool will_be_admin_group(const pai__account_update *e, const char *name)
 {
-  const pai__team *group = pai__find_group(e->a, name);
+  const pai__account_group *group = pai__find_group(e->a, name);
   bool admin = group != NULL && group->admin;
 
   for (size_t i = 0; i < e->n; i++) {
-    const pai__amend_item *item = &e->items[i];
+    const pai__account_update_item *item = &e->items[i];
     if ((item->kind != PAI__PUT_GROUP && item->kind != PAI__DROP_GROUP) ||
-        strcmp(((const pai__team *)item->thing)->name, name) != 0)
+        strcmp(((const pai__account_group *)item->thing)->name, name) != 0)
       continue;
-    admin =
-      item->kind == PAI__PUT_GROUP && ((const pai__team *)item->thing)->admin;
+    admin = item->kind == PAI__PUT_GROUP &&
+            ((const pai__account_group *)item->thing)->admin;
   }
   return admin;
 }
 
-static bool will_be_admin(const pai__amend *e, const pai__user *user)
+static bool will_be_admin(const pai__account_update *e,
+                          const pai__account_user *user)
 {
   for (size_t i = 0; user != NULL && i < user->groups.n; i++)
     if (will_be_admin_group(e, user->groups.at[i]))
@@ -35,11 +36,11 @@ static bool will_be_admin(const pai__amend *e, const pai__user *user)
   return false;
 }
 
-/* The user of an account; NULL: it goes. */
-static const pai__user *user_after(const pai__amend *e,
-                                   const pai__account *account)
+/* Returns the account's user after the update; NULL: removed. */
+static const pai__account_user *user_after(const pai__account_update *e,
+                                           const pai__account *account)
 {
-  const pai__user *user = account->user;
+  const pai__account_user *user = account->user;
 
   for (size_t i = 0; i < e->n; i++)
     if (e->items[i].account == account && (e->items[i].kind == PAI__PUT_USER ||
@@ -48,7 +49,7 @@ static const pai__user *user_after(const pai__amend *e,
   return user;
 }
 
-static bool will_have_admin(const pai__amend *e)
+static bool will_have_admin(const pai__account_update *e)
 {
   for (size_t i = 0; i < e->a->accounts.n; i++)
     if (will_be_admin(e, user_after(e, e->a->accounts.at[i])))
@@ -60,9 +61,10 @@ static bool will_have_admin(const pai__amend *e)
   return false;
 }
 
-static bool takes_admin(const pai__amend *e, const pai__amend_item *item)
+static bool takes_admin(const pai__account_update *e,
+                        const pai__account_update_item *item)
 {
-  const pai__team *group = item->thing, *old;
+  const pai__account_group *group = item->thing, *old;
 
   switch (item->kind) {
   case PAI__PUT_USER:
@@ -85,7 +87,7 @@ static bool had_admin(const pai_accounts *a)
   return false;
 }
 
-int pai__rights_check(const pai__amend *e, pai_error **err)
+int pai__rights_check(const pai__account_update *e, pai_error **err)
 {
   bool takes = false;
 
@@ -95,13 +97,13 @@ int pai__rights_check(const pai__amend *e, pai_error **err)
       !had_admin(e->a))
     return PAI_OK;
   (void)pai__fail(err, PAI_EPERM,
-                  "The last administrator must stay one: no other user could "
-                  "manage this platform.");
+                  "The last administrator must keep this right: no other user "
+                  "could manage this platform.");
   pai__error_help(err, "make another user an administrator first");
   return pai__as(err, PAI_EPERM, 403, "RemoveAdminError");
 }
 
-/* --- the audit log ------------------------------------------------------------------- */
+/* --- the audit log ------------------------------------------------------- */
 
 typedef struct note {
   char text[LONGEST_NOTE];
@@ -110,7 +112,7 @@ typedef struct note {
 
 static void add(note *n, const char *fmt, ...) PAI__PRINTF(2, 3);
 
-/* What does not fit is left out. */
+/* Appends; what does not fit is left out. */
 static void add(note *n, const char *fmt, ...)
 {
   size_t room = sizeof(n->text) - n->len;
@@ -131,7 +133,7 @@ static void add_names(note *n, const char *what, const pai__strings *names)
     add(n, "%s%s", i > 0 ? "," : "", names->at[i]);
 }
 
-/* Those of `one` that `other` lacks. */
+/* Appends the names of `one` that `other` lacks. */
 static void add_difference(note *n, char sign, const pai__strings *one,
                            const pai__strings *other)
 {
@@ -140,10 +142,10 @@ static void add_difference(note *n, char sign, const pai__strings *one,
       add(n, " %c%s", sign, one->at[i]);
 }
 
-static void tell_user(note *n, const pai__amend *e,
-                      const pai__amend_item *item)
+static void tell_user(note *n, const pai__account_update *e,
+                      const pai__account_update_item *item)
 {
-  const pai__user *user = item->thing, *old = item->account->user;
+  const pai__account_user *user = item->thing, *old = item->account->user;
 
   if (item->fresh) {
     add(n, "user %s added:", user->name);
@@ -159,12 +161,13 @@ static void tell_user(note *n, const pai__amend *e,
       memcmp(user->quota, old->quota, sizeof(user->quota)) != 0)
     add(n, " new quota");
   if (n->text[n->len - 1] == ':')
-    n->len = 0; /* nothing of that */
+    n->len = 0; /* no change of rights */
 }
 
-static void tell_group(note *n, const pai__amend *e, const pai__team *group)
+static void tell_group(note *n, const pai__account_update *e,
+                       const pai__account_group *group)
 {
-  const pai__team *old = pai__find_group(e->a, group->name);
+  const pai__account_group *old = pai__find_group(e->a, group->name);
 
   if (old != NULL && strcmp(old->extension, group->extension) == 0)
     return;
@@ -174,7 +177,8 @@ static void tell_group(note *n, const pai__amend *e, const pai__team *group)
   add_names(n, ", storages ", &group->storages);
 }
 
-static void tell(note *n, const pai__amend *e, const pai__amend_item *item)
+static void tell(note *n, const pai__account_update *e,
+                 const pai__account_update_item *item)
 {
   const pai__token *token = item->thing;
 
@@ -187,7 +191,8 @@ static void tell(note *n, const pai__amend *e, const pai__amend_item *item)
     break;
   case PAI__PUT_GROUP: tell_group(n, e, item->thing); break;
   case PAI__DROP_GROUP:
-    add(n, "group %s removed", ((const pai__team *)item->thing)->name);
+    add(n, "group %s removed",
+        ((const pai__account_group *)item->thing)->name);
     break;
   case PAI__PUT_TOKEN:
     if (token->application)
@@ -203,7 +208,7 @@ static void tell(note *n, const pai__amend *e, const pai__amend_item *item)
   }
 }
 
-int pai__rights_tell(const pai__amend *e, pai_error **err)
+int pai__rights_tell(const pai__account_update *e, pai_error **err)
 {
   pai_accounts *a = e->a;
 

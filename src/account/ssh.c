@@ -1,4 +1,4 @@
-/* ssh.c - a pair of SSH keys, Ed25519, in the formats of OpenSSH */
+/* ssh.c - Ed25519 SSH key pairs in OpenSSH's formats */
 #include "account/inside.h"
 
 #include "base/buf.h"
@@ -28,7 +28,8 @@ static void add_public(pai__buf *b, const unsigned char *public_key)
   add_bytes(b, public_key, crypto_sign_PUBLICKEYBYTES);
 }
 
-/* The part that could be encrypted, up to a multiple of eight bytes. */
+/* Writes the private section, padded to a multiple of eight bytes.  It is not
+ * encrypted. */
 static void add_private(pai__buf *b, const unsigned char *public_key,
                         const unsigned char *secret_key)
 {
@@ -43,7 +44,7 @@ static void add_private(pai__buf *b, const unsigned char *public_key,
     pai__buf_char(b, pad);
 }
 
-/* In lines of so many characters; 0: in one. */
+/* Writes lines of `line` characters; 0: one line. */
 static void add_base64(pai__buf *b, const pai__buf *bytes, size_t line)
 {
   size_t room =
@@ -78,7 +79,7 @@ static void write_key(pai__buf *out, const pai_alloc *alloc,
 
   pai__buf_init(&all, alloc);
   pai__buf_init(&part, alloc);
-  pai__buf_add(&all, "openssh-key-v1", 15); /* with its NUL */
+  pai__buf_add(&all, "openssh-key-v1", 15); /* includes its NUL */
   add_text(&all, "none");
   add_text(&all, "none");
   add_text(&all, "");
@@ -114,7 +115,7 @@ static void write_public(pai__buf *out, const pai_alloc *alloc,
   pai__buf_dispose(&part);
 }
 
-/* {"key", "pubKey"} of a new pair. */
+/* Writes {"key", "pubKey"} of a new pair. */
 static int make_pair(pai__buf *json, const pai_alloc *alloc)
 {
   unsigned char public_key[crypto_sign_PUBLICKEYBYTES];
@@ -128,13 +129,13 @@ static int make_pair(pai__buf *json, const pai_alloc *alloc)
   pai__json_writer_init(&w, json, false);
   pai__json_begin_object(&w);
   write_key(&text, alloc, public_key, secret_key);
-  pai__wire_text(&w, "key", pai__buf_text(&text));
+  pai__json_put_text(&w, "key", pai__buf_text(&text));
   json->failed |= text.failed;
   if (text.data != NULL)
     sodium_memzero(text.data, text.cap);
   pai__buf_cut(&text, 0);
   write_public(&text, alloc, public_key);
-  pai__wire_text(&w, "pubKey", pai__buf_text(&text));
+  pai__json_put_text(&w, "pubKey", pai__buf_text(&text));
   json->failed |= text.failed;
   pai__json_end_object(&w);
   rc = pai__json_finish(&w);
@@ -162,15 +163,13 @@ static bool has_pair(const pai_alloc *alloc, const char *extension, int *rc)
 int pai_accounts_need_ssh(pai_accounts *a, const char *user, pai_error **err)
 {
   const pai__account *account;
-  pai__user *changed = NULL;
+  pai__account_user *changed = NULL;
   pai__buf pair;
-  pai__amend e;
+  pai__account_update e;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(user != NULL, err);
   account = pai__find_account(a, user);
   if (account == NULL)
     return pai__no_user(err, 404, user);
@@ -190,6 +189,7 @@ int pai_accounts_need_ssh(pai_accounts *a, const char *user, pai_error **err)
     pai__user_free(a, changed);
     return rc;
   }
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_user(&e, changed, err), err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(
+    &e, pai__account_update_user(&e, changed, err), err);
 }

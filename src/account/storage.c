@@ -1,70 +1,72 @@
-/* storage.c - storages that users may be granted */
+/* storage.c - storages that groups can grant to users */
 #include "account/inside.h"
 
 #include <stdio.h>
 
-/* --- life -------------------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
-void pai__depot_free(pai_accounts *a, pai__depot *depot)
+void pai__account_storage_free(pai_accounts *a, pai__account_storage *storage)
 {
-  if (depot == NULL)
+  if (storage == NULL)
     return;
-  pai__strfree(&a->alloc, depot->name);
-  pai__strfree(&a->alloc, depot->type);
-  pai__forget(&a->alloc, depot->data);
-  (void)pai__set_bytes(&a->alloc, &depot->closed, (pai__bytes){ NULL, 0 });
-  pai__strfree(&a->alloc, depot->secret_name);
-  pai__strfree(&a->alloc, depot->mounted_at);
-  pai__strings_free(&a->alloc, &depot->options);
-  pai__free(&a->alloc, depot, sizeof(*depot));
+  pai__strfree(&a->alloc, storage->name);
+  pai__strfree(&a->alloc, storage->type);
+  pai__forget(&a->alloc, storage->data);
+  (void)pai__set_bytes(&a->alloc, &storage->closed, (pai__bytes){ NULL, 0 });
+  pai__strfree(&a->alloc, storage->secret_name);
+  pai__strfree(&a->alloc, storage->mounted_at);
+  pai__strings_free(&a->alloc, &storage->options);
+  pai__free(&a->alloc, storage, sizeof(*storage));
 }
 
-static int read_options(pai_accounts *a, pai__depot *depot, const char *json)
+static int read_options(pai_accounts *a, pai__account_storage *storage,
+                        const char *json)
 {
   pai__json_options o = { .alloc = &a->alloc };
   pai__tree *t;
   int rc;
 
-  depot->has_options = json != NULL;
+  storage->has_options = json != NULL;
   if (json == NULL)
     return PAI_OK;
   rc = pai__json_parse(&t, json, strlen(json), &o, NULL);
   if (rc < 0)
     return rc;
-  rc = pai__input_names(&a->alloc, t, 0, &depot->options);
+  rc = pai__input_names(&a->alloc, t, 0, &storage->options);
   pai__tree_free(t);
   return rc;
 }
 
-int pai__depot_add(pai_accounts *a, const pai__storage_row *row,
-                   pai_error **err)
+int pai__account_storage_add(pai_accounts *a, const pai__storage_row *row,
+                             pai_error **err)
 {
-  pai__depot *depot = pai__zalloc(&a->alloc, sizeof(*depot));
+  pai__account_storage *storage = pai__zalloc(&a->alloc, sizeof(*storage));
   const pai_alloc *alloc = &a->alloc;
 
-  if (depot == NULL)
+  if (storage == NULL)
     return pai__oom(err);
-  depot->shared = row->shared;
-  depot->readonly = row->readonly;
-  depot->data = row->secret.len > 0
-                  ? pai__strndup(alloc, row->secret.data, row->secret.len)
-                  : pai__strdup(alloc, "{}");
-  if (depot->data != NULL &&
-      pai__set_bytes(alloc, &depot->closed, row->closed) == PAI_OK &&
-      pai__set_text(alloc, &depot->name, row->name) == PAI_OK &&
-      pai__set_text(alloc, &depot->type, row->type) == PAI_OK &&
-      pai__set_text(alloc, &depot->secret_name, row->secret_name) == PAI_OK &&
-      pai__set_text(alloc, &depot->mounted_at, row->mounted_at) == PAI_OK &&
-      read_options(a, depot, row->options) == PAI_OK &&
-      pai__table_room(alloc, &a->depots, 1) == PAI_OK) {
-    pai__table_add(&a->depots, depot);
+  storage->shared = row->shared;
+  storage->readonly = row->readonly;
+  storage->data = row->secret.len > 0
+                    ? pai__strndup(alloc, row->secret.data, row->secret.len)
+                    : pai__strdup(alloc, "{}");
+  if (storage->data != NULL &&
+      pai__set_bytes(alloc, &storage->closed, row->closed) == PAI_OK &&
+      pai__set_text(alloc, &storage->name, row->name) == PAI_OK &&
+      pai__set_text(alloc, &storage->type, row->type) == PAI_OK &&
+      pai__set_text(alloc, &storage->secret_name, row->secret_name) ==
+        PAI_OK &&
+      pai__set_text(alloc, &storage->mounted_at, row->mounted_at) == PAI_OK &&
+      read_options(a, storage, row->options) == PAI_OK &&
+      pai__table_room(alloc, &a->storages, 1) == PAI_OK) {
+    pai__table_add(&a->storages, storage);
     return PAI_OK;
   }
-  pai__depot_free(a, depot);
+  pai__account_storage_free(a, storage);
   return pai__oom(err);
 }
 
-/* --- putting ------------------------------------------------------------------------- */
+/* --- creating and updating ----------------------------------------------- */
 
 static bool is_type(const char *type)
 {
@@ -78,7 +80,7 @@ static bool is_type(const char *type)
   return false;
 }
 
-/* Absolute, and without a way up. */
+/* Returns whether a path is absolute and has no "..". */
 static bool is_folder(const char *path)
 {
   size_t len = strlen(path);
@@ -87,31 +89,15 @@ static bool is_folder(const char *path)
          (len < 3 || strcmp(path + len - 3, "/..") != 0);
 }
 
-typedef struct depot_put {
+typedef struct storage_put {
   pai__tree *tree;
   const char *name, *type, *secret_name, *mounted_at;
   pai__node data, options;
   bool shared, readonly;
-} depot_put;
+} storage_put;
 
-static int read_members(depot_put *put, pai_error **err)
-{
-  const pai__tree *t = put->tree;
-  int rc;
-
-  if ((rc = pai__input_text(t, "name", &put->name, err)) < 0 ||
-      (rc = pai__input_text(t, "type", &put->type, err)) < 0 ||
-      (rc = pai__input_text(t, "secretName", &put->secret_name, err)) < 0 ||
-      (rc = pai__input_text(t, "mountedAt", &put->mounted_at, err)) < 0 ||
-      (rc = pai__input_bool(t, "share", &put->shared, err)) < 0 ||
-      (rc = pai__input_bool(t, "readOnly", &put->readonly, err)) < 0 ||
-      (rc = pai__input_object(t, "data", &put->data, err)) < 0)
-    return rc;
-  return pai__input_list(t, "mountOptions", &put->options, err);
-}
-
-/* The folder of a local one is where this machine has it. */
-static int check_local(depot_put *put, pai_error **err)
+/* Checks that a local storage has a folder on this machine. */
+static int check_local(storage_put *put, pai_error **err)
 {
   const pai__tree *t = put->tree;
   pai__node path = put->data != PAI__NO_NODE
@@ -125,12 +111,10 @@ static int check_local(depot_put *put, pai_error **err)
   return PAI_OK;
 }
 
-static int read_put(depot_put *put, pai_error **err)
+static int check_put(storage_put *put, pai_error **err)
 {
-  int rc = read_members(put, err);
+  int rc;
 
-  if (rc < 0)
-    return rc;
   if (put->name == NULL || put->type == NULL)
     return pai__invalid(err, "\"%s\" is required",
                         put->name == NULL ? "name" : "type");
@@ -149,7 +133,7 @@ static int read_put(depot_put *put, pai_error **err)
   return PAI_OK;
 }
 
-static char *data_text(pai_accounts *a, const depot_put *put)
+static char *data_text(pai_accounts *a, const storage_put *put)
 {
   pai__json_writer w;
   pai__buf b;
@@ -166,68 +150,76 @@ static char *data_text(pai_accounts *a, const depot_put *put)
   return text;
 }
 
-/* Who says nothing of its data does not mean what cannot be read of it. */
-static int keep_closed(pai_accounts *a, pai__depot *depot,
-                       const depot_put *put)
+/* A request without data keeps data that cannot be decrypted. */
+static int keep_closed(pai_accounts *a, pai__account_storage *storage,
+                       const storage_put *put)
 {
-  const pai__depot *old = pai__table_find(&a->depots, put->name);
+  const pai__account_storage *old = pai__table_find(&a->storages, put->name);
 
   if (old == NULL || put->data != PAI__NO_NODE)
     return PAI_OK;
-  return pai__set_bytes(&a->alloc, &depot->closed, old->closed);
+  return pai__set_bytes(&a->alloc, &storage->closed, old->closed);
 }
 
-static pai__depot *make(pai_accounts *a, const depot_put *put)
+static pai__account_storage *make(pai_accounts *a, const storage_put *put)
 {
-  pai__depot *depot = pai__zalloc(&a->alloc, sizeof(*depot));
+  pai__account_storage *storage = pai__zalloc(&a->alloc, sizeof(*storage));
   const pai_alloc *alloc = &a->alloc;
 
-  if (depot == NULL)
+  if (storage == NULL)
     return NULL;
-  depot->shared = put->shared;
-  depot->readonly = put->readonly;
-  depot->has_options = put->options != PAI__NO_NODE;
-  depot->data = data_text(a, put);
-  if (depot->data != NULL && keep_closed(a, depot, put) == PAI_OK &&
-      pai__set_text(alloc, &depot->name, put->name) == PAI_OK &&
-      pai__set_text(alloc, &depot->type, put->type) == PAI_OK &&
-      pai__set_text(alloc, &depot->secret_name, put->secret_name) == PAI_OK &&
-      pai__set_text(alloc, &depot->mounted_at, put->mounted_at) == PAI_OK &&
-      (!depot->has_options || pai__input_names(alloc, put->tree, put->options,
-                                               &depot->options) == PAI_OK))
-    return depot;
-  pai__depot_free(a, depot);
+  storage->shared = put->shared;
+  storage->readonly = put->readonly;
+  storage->has_options = put->options != PAI__NO_NODE;
+  storage->data = data_text(a, put);
+  if (storage->data != NULL && keep_closed(a, storage, put) == PAI_OK &&
+      pai__set_text(alloc, &storage->name, put->name) == PAI_OK &&
+      pai__set_text(alloc, &storage->type, put->type) == PAI_OK &&
+      pai__set_text(alloc, &storage->secret_name, put->secret_name) ==
+        PAI_OK &&
+      pai__set_text(alloc, &storage->mounted_at, put->mounted_at) == PAI_OK &&
+      (!storage->has_options ||
+       pai__input_names(alloc, put->tree, put->options, &storage->options) ==
+         PAI_OK))
+    return storage;
+  pai__account_storage_free(a, storage);
   return NULL;
 }
 
 int pai_accounts_put_storage(pai_accounts *a, const char *json, size_t len,
                              pai_error **err)
 {
-  static const char *const members[] = {
-    "name",         "type",       "data",      "share", "readOnly",
-    "mountOptions", "secretName", "mountedAt", NULL
+  static const pai__input_field fields[] = {
+    { "name", PAI__INPUT_TEXT, offsetof(storage_put, name) },
+    { "type", PAI__INPUT_TEXT, offsetof(storage_put, type) },
+    { "secretName", PAI__INPUT_TEXT, offsetof(storage_put, secret_name) },
+    { "mountedAt", PAI__INPUT_TEXT, offsetof(storage_put, mounted_at) },
+    { "share", PAI__INPUT_BOOL, offsetof(storage_put, shared) },
+    { "readOnly", PAI__INPUT_BOOL, offsetof(storage_put, readonly) },
+    { "data", PAI__INPUT_OBJECT, offsetof(storage_put, data) },
+    { "mountOptions", PAI__INPUT_LIST, offsetof(storage_put, options) },
+    { NULL, PAI__INPUT_TEXT, 0 }
   };
-  depot_put put = { .data = PAI__NO_NODE,
-                    .options = PAI__NO_NODE,
-                    .shared = true };
-  pai__depot *depot = NULL;
-  pai__amend e;
+  storage_put put = { .data = PAI__NO_NODE,
+                      .options = PAI__NO_NODE,
+                      .shared = true };
+  pai__account_storage *storage = NULL;
+  pai__account_update e;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && json != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
-  rc = pai__input_parse(&put.tree, &a->alloc, json, len, members, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(json != NULL, err);
+  rc = pai__input_parse(&put.tree, &a->alloc, json, len, fields, &put, err);
   if (rc == PAI_OK)
-    rc = read_put(&put, err);
-  if (rc == PAI_OK && (depot = make(a, &put)) == NULL)
+    rc = check_put(&put, err);
+  if (rc == PAI_OK && (storage = make(a, &put)) == NULL)
     rc = pai__oom(err);
   pai__tree_free(put.tree);
   if (rc < 0)
     return rc;
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_depot(&e, depot, err), err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(
+    &e, pai__account_update_storage(&e, storage, err), err);
 }
 
 static int no_storage(pai_error **err, const char *name, int status,
@@ -240,31 +232,31 @@ static int no_storage(pai_error **err, const char *name, int status,
 int pai_accounts_remove_storage(pai_accounts *a, const char *name,
                                 pai_error **err)
 {
-  pai__depot *depot;
-  pai__amend e;
+  pai__account_storage *storage;
+  pai__account_update e;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && name != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
-  depot = pai__table_find(&a->depots, name);
-  if (depot == NULL)
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(name != NULL, err);
+  storage = pai__table_find(&a->storages, name);
+  if (storage == NULL)
     return no_storage(err, name, 404, "NoStorageError");
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_drop_depot(&e, depot, err), err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(
+    &e, pai__account_update_drop_storage(&e, storage, err), err);
 }
 
-/* --- to whom ------------------------------------------------------------------------------ */
+/* --- grants -------------------------------------------------------------- */
 
-/* Is it in a group's list; and first there? */
-static bool is_granted(const pai_accounts *a, const pai__user *user,
+/* Returns whether a group of the user grants the storage; *usual: as the first
+ * of a group. */
+static bool is_granted(const pai_accounts *a, const pai__account_user *user,
                        const char *name, bool *usual)
 {
   bool granted = false;
 
   *usual = false;
   for (size_t i = 0; i < user->groups.n; i++) {
-    const pai__team *group = pai__find_group(a, user->groups.at[i]);
+    const pai__account_group *group = pai__find_group(a, user->groups.at[i]);
     if (group == NULL || !pai__strings_has(&group->storages, name))
       continue;
     granted = true;
@@ -292,110 +284,86 @@ int pai__accounts_mounted(const pai_accounts *a, const char *user,
     owner != NULL ? pai__find_account(a, owner) : NULL;
   int rc = PAI_OK;
 
-  for (size_t i = 0; i < a->depots.n && rc >= 0; i++) {
-    const pai__depot *depot = a->depots.at[i];
-    pai__mounted m = { .name = depot->name,
-                       .path = depot->mounted_at,
-                       .shared = depot->shared,
-                       .readonly = depot->readonly,
+  for (size_t i = 0; i < a->storages.n && rc >= 0; i++) {
+    const pai__account_storage *storage = a->storages.at[i];
+    pai__mounted m = { .name = storage->name,
+                       .path = storage->mounted_at,
+                       .shared = storage->shared,
+                       .readonly = storage->readonly,
                        .granted = owner != NULL,
                        .before = pai__accounts_before(a, user, job) };
     if (account != NULL)
-      m.granted = is_granted(a, account->user, depot->name, &m.usual);
+      m.granted = is_granted(a, account->user, storage->name, &m.usual);
     rc = cb(user_data, &m);
   }
   return rc;
 }
 
-/* --- writing --------------------------------------------------------------------------------- */
+/* --- output -------------------------------------------------------------- */
 
-static void write_summary(pai__json_writer *w, const pai__depot *depot)
+static int storage_value(void *user_data, unsigned field, const void *of)
 {
-  pai__wire_text(w, "name", depot->name);
-  pai__wire_bool(w, "share", depot->shared);
-  pai__wire_text(w, "volumeName", depot->name);
-}
+  const pai__shown_storage_row *row = of;
+  pai__json_writer *w = user_data;
 
-/* OpenPAI's portal shows nothing of a user where it does not know a type. */
-static const char *type_of(const pai__depot *depot)
-{
-  return strcmp(depot->type, "local") == 0 ? "unknown" : depot->type;
-}
-
-static void write_detail(pai__json_writer *w, const pai__depot *depot)
-{
-  write_summary(w, depot);
-  pai__wire_text(w, "type", type_of(depot));
-  if (strcmp(depot->type, "local") == 0)
-    pai__wire_bool(w, "local", true);
-  pai__wire_key(w, "data");
-  pai__json_ready(w, depot->data, strlen(depot->data));
-  pai__wire_bool(w, "readOnly", depot->readonly);
-  if (depot->has_options)
-    pai__wire_names(w, "mountOptions", &depot->options);
-  if (depot->secret_name != NULL)
-    pai__wire_text(w, "secretName", depot->secret_name);
-}
-
-static void write_config(pai__json_writer *w, const pai__depot *depot,
-                         bool usual)
-{
-  char path[80];
-
-  (void)snprintf(path, sizeof(path), "/mnt/%s", depot->name);
-  pai__wire_text(w, "name", depot->name);
-  pai__wire_bool(w, "default", usual);
-  pai__wire_key(w, "servers");
-  pai__json_begin_array(w);
-  pai__json_text(w, depot->name, strlen(depot->name));
-  pai__json_end_array(w);
-  pai__wire_key(w, "mountInfos");
-  pai__json_begin_array(w);
-  pai__json_begin_object(w);
-  pai__wire_text(w, "mountPoint", path);
-  pai__wire_text(w, "path", depot->shared ? "" : "${PAI_USER_NAME}");
-  pai__wire_text(w, "server", depot->name);
-  pai__wire_text(w, "permission", "rw");
-  pai__json_end_object(w);
-  pai__json_end_array(w);
-}
-
-static void write_server(pai__json_writer *w, const pai__depot *depot)
-{
-  const char *from = type_of(depot);
-  char type[16] = "";
-
-  for (size_t i = 0; i < sizeof(type) - 1 && from[i] != '\0'; i++)
-    type[i] =
-      (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] + 32 : from[i]);
-  pai__wire_text(w, "spn", depot->name);
-  pai__wire_text(w, "type", type);
-  pai__wire_key(w, "data");
-  pai__json_ready(w, depot->data, strlen(depot->data));
-  pai__wire_key(w, "extension");
-  pai__json_begin_object(w);
-  pai__json_end_object(w);
-}
-
-/* `one`: alone, not in a list. */
-static void write_one(pai__json_writer *w, const pai__depot *depot, int form,
-                      bool usual, bool one)
-{
-  pai__json_begin_object(w);
-  switch (form) {
-  case PAI_STORAGE_SUMMARY:
-    write_summary(w, depot);
-    if (!one)
-      pai__wire_bool(w, "default", usual);
+  switch (field) {
+  case PAI__StorageMount_permission: pai__json_text(w, "rw", 2); break;
+  case PAI__StorageConfig_servers:
+    pai__json_begin_array(w);
+    pai__json_string(w, row->name);
+    pai__json_end_array(w);
     break;
-  case PAI_STORAGE_DETAIL: write_detail(w, depot); break;
-  case PAI_STORAGE_CONFIG: write_config(w, depot, usual); break;
-  default: write_server(w, depot); break;
+  default: /* PAI__StorageConfig_mountInfos */
+    pai__json_begin_array(w);
+    (void)pai__api_object(w, &pai__api_StorageMount, row, storage_value, w);
+    pai__json_end_array(w);
   }
-  pai__json_end_object(w);
+  return PAI_OK;
 }
 
-/* Is it one of a list with commas? */
+/* Writes a storage in a form of PAI_STORAGE_*. */
+static int write_one(pai__json_writer *w, const pai_accounts *a,
+                     const pai__account_storage *storage, int form, bool usual)
+{
+  static const pai__api_record *const records[] = {
+    [PAI_STORAGE_SUMMARY] = &pai__api_StorageItem,
+    [PAI_STORAGE_DETAIL] = &pai__api_Storage,
+    [PAI_STORAGE_CONFIG] = &pai__api_StorageConfig,
+    [PAI_STORAGE_SERVER] = &pai__api_StorageServer
+  };
+  bool local = strcmp(storage->type, "local") == 0;
+  char path[80], old_type[16] = "";
+  char *options = storage->has_options
+                    ? pai__strings_json(&a->alloc, &storage->options)
+                    : NULL;
+  pai__shown_storage_row row = { .name = storage->name,
+                                 .type = local ? "unknown" : storage->type,
+                                 .old_type = old_type,
+                                 .shared = storage->shared,
+                                 .local = { local, 1 },
+                                 .usual = usual,
+                                 .data = storage->data,
+                                 .readonly = storage->readonly,
+                                 .options = options,
+                                 .secret_name = storage->secret_name,
+                                 .extension = "{}",
+                                 .path = path,
+                                 .below =
+                                   storage->shared ? "" : "${PAI_USER_NAME}" };
+
+  if (storage->has_options && options == NULL)
+    return PAI_ENOMEM;
+  (void)snprintf(path, sizeof(path), "/mnt/%s", storage->name);
+  for (size_t i = 0; i < sizeof(old_type) - 1 && row.type[i] != '\0'; i++)
+    old_type[i] =
+      (char)(row.type[i] >= 'A' && row.type[i] <= 'Z' ? row.type[i] + 32
+                                                      : row.type[i]);
+  (void)pai__api_object(w, records[form], &row, storage_value, w);
+  pai__strfree(&a->alloc, options);
+  return PAI_OK;
+}
+
+/* Returns whether a name is in a list with commas. */
 static bool is_named(const char *names, const char *name)
 {
   size_t len = strlen(name);
@@ -408,32 +376,35 @@ static bool is_named(const char *names, const char *name)
   return false;
 }
 
-static void write_list(pai__json_writer *w, const pai_accounts *a,
-                       const pai_storage_query *q)
+static int write_list(pai__json_writer *w, const pai_accounts *a,
+                      const pai_storage_query *q)
 {
   const pai__account *account =
     q->user != NULL ? pai__find_account(a, q->user) : NULL;
+  int rc = PAI_OK;
 
-  for (size_t i = 0; i < a->depots.n; i++) {
-    const pai__depot *depot = a->depots.at[i];
+  for (size_t i = 0; i < a->storages.n && rc == PAI_OK; i++) {
+    const pai__account_storage *storage = a->storages.at[i];
     bool usual = false, granted = q->user == NULL;
 
     if (account != NULL)
-      granted = is_granted(a, account->user, depot->name, &usual);
+      granted = is_granted(a, account->user, storage->name, &usual);
     if (granted && (q->usual == 0 || usual) &&
-        (q->names == NULL || is_named(q->names, depot->name)))
-      write_one(w, depot, q->form, usual, false);
+        (q->names == NULL || is_named(q->names, storage->name)))
+      rc = write_one(w, a, storage, q->form, usual);
   }
+  return rc;
 }
 
-static int find_one(const pai__depot **out, bool *usual, const pai_accounts *a,
-                    const pai_storage_query *q, pai_error **err)
+static int find_one(const pai__account_storage **out, bool *usual,
+                    const pai_accounts *a, const pai_storage_query *q,
+                    pai_error **err)
 {
   const pai__account *account =
     q->user != NULL ? pai__find_account(a, q->user) : NULL;
   bool old = q->form >= PAI_STORAGE_CONFIG;
 
-  *out = pai__table_find(&a->depots, q->name);
+  *out = pai__table_find(&a->storages, q->name);
   *usual = false;
   if (*out == NULL)
     return no_storage(err, q->name, old ? 500 : 404,
@@ -451,16 +422,14 @@ int pai_accounts_write_storages(pai_accounts *a,
                                 pai_write_cb write, void *user_data,
                                 pai_error **err)
 {
-  const pai__depot *one = NULL;
+  const pai__account_storage *one = NULL;
   pai_storage_query q;
   bool usual = false;
   pai__wire o;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && write != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(write != NULL, err);
   rc = PAI__COPY_IN(&q, query, pai_storage_query, usual);
   if (rc < 0)
     return pai__fail_struct(err, rc, query, "pai_storage_query");
@@ -471,18 +440,16 @@ int pai_accounts_write_storages(pai_accounts *a,
   if (q.name != NULL && (rc = find_one(&one, &usual, a, &q, err)) < 0)
     return rc;
   pai__wire_begin(&o, a, write, user_data);
-  if (one != NULL) {
-    write_one(&o.w, one, q.form, usual, true);
-    return pai__wire_end(&o, PAI_OK, err);
-  }
+  if (one != NULL)
+    return pai__wire_end(&o, write_one(&o.w, a, one, q.form, usual), err);
   if (q.form == PAI_STORAGE_SUMMARY) {
     pai__json_begin_object(&o.w);
-    pai__wire_key(&o.w, "storages");
+    pai__json_member(&o.w, "storages");
   }
   pai__json_begin_array(&o.w);
-  write_list(&o.w, a, &q);
+  rc = write_list(&o.w, a, &q);
   pai__json_end_array(&o.w);
   if (q.form == PAI_STORAGE_SUMMARY)
     pai__json_end_object(&o.w);
-  return pai__wire_end(&o, PAI_OK, err);
+  return pai__wire_end(&o, rc, err);
 }

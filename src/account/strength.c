@@ -1,8 +1,8 @@
-/* strength.c - which passwords are refused: too short, too long or well known */
+/* strength.c - refuses passwords that are too short, too long or well known */
 #include "account/inside.h"
 
-/* Passwords that guessing programs try first, in lower case.  Those of fewer
- * than eight characters are too short anyway. */
+/* Passwords that guessing programs try first, in lower case.  Shorter ones
+ * than eight characters are refused anyway. */
 static const char *const common[] = {
   "00000000",    "0123456789",   "0987654321", "10203040",
   "11111111",    "11223344",     "12121212",   "123123123",
@@ -49,7 +49,8 @@ static bool is_same(const char *a, const char *b)
   return *a == '\0' && *b == '\0';
 }
 
-/* "aaaaaaaa", "23456789" or "hgfedcba". */
+/* Returns whether the text is a row like "aaaaaaaa", "23456789" or
+ * "hgfedcba". */
 static bool is_row(const char *text)
 {
   int step = lower(text[1]) - lower(text[0]);

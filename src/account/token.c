@@ -1,7 +1,7 @@
-/* token.c - tokens: made, kept, verified */
+/* token.c - making, storing and verifying tokens */
 #include "account/inside.h"
 
-enum { MOST_TOKENS = 500 /* of a user's, of each kind */ };
+enum { MOST_TOKENS = 500 /* of each kind, for one user */ };
 
 #define MINUTE INT64_C(60000000)
 
@@ -10,7 +10,7 @@ static pai_time now(const pai_accounts *a)
   return a->host.now(a->host.ctx);
 }
 
-/* --- life ----------------------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------- */
 
 static int take_key(pai_accounts *a, bool make, pai_error **err)
 {
@@ -28,7 +28,7 @@ int pai__find_key(pai_accounts *a, pai_error **err)
   return take_key(a, false, err);
 }
 
-/* A root has its first key with its first token. */
+/* The key is made with the first token. */
 int pai__need_key(pai_accounts *a, pai_error **err)
 {
   return take_key(a, true, err);
@@ -42,16 +42,21 @@ void pai__token_dispose(pai_accounts *a, pai__token *token)
   pai__free(&a->alloc, token, sizeof(*token));
 }
 
+pai__token_row pai__token_row_of(const pai__token *token)
+{
+  return (pai__token_row){ .uid = token->uid,
+                           .user = token->owner->name,
+                           .application = token->application,
+                           .issued = token->issued,
+                           .expires = token->expires,
+                           .name = token->name,
+                           .scopes = token->scopes,
+                           .used = token->used };
+}
+
 int pai__token_put(const pai_accounts *a, const pai__token *token)
 {
-  pai__token_row row = { .uid = token->uid,
-                         .user = token->owner->name,
-                         .application = token->application,
-                         .issued = token->issued,
-                         .expires = token->expires,
-                         .name = token->name,
-                         .scopes = token->scopes,
-                         .used = token->used };
+  pai__token_row row = pai__token_row_of(token);
 
   return pai__batch_put_token(a->host.batch(a->host.ctx), &row);
 }
@@ -78,7 +83,7 @@ int pai__token_add(pai_accounts *a, const pai__token_row *row, pai_error **err)
   pai__token **at, *token;
 
   if (owner == NULL || strlen(row->uid) >= sizeof(token->uid))
-    return PAI_OK; /* nobody's */
+    return PAI_OK; /* no owner */
   token = pai__zalloc(&a->alloc, sizeof(*token));
   if (token == NULL || pai__set_text(&a->alloc, &token->name, row->name) < 0 ||
       pai__map_set(&a->tokens, row->uid, strlen(row->uid), token) < 0) {
@@ -98,8 +103,9 @@ int pai__token_add(pai_accounts *a, const pai__token_row *row, pai_error **err)
   return PAI_OK;
 }
 
-/* Those that are over, and the oldest of too many browsers'. */
-static int make_room(pai__amend *e, const pai__account *account,
+/* Drops expired tokens, and the oldest browser tokens if there are too many;
+ * refuses too many application tokens. */
+static int make_room(pai__account_update *e, const pai__account *account,
                      bool application, pai_error **err)
 {
   size_t n = 0;
@@ -117,14 +123,15 @@ static int make_room(pai__amend *e, const pai__account *account,
        t = t->next) {
     bool over = pai__token_is_over(e->a, t);
     if (over || (!t->application && !application && n >= MOST_TOKENS))
-      rc = pai__amend_drop_token(e, t, err);
+      rc = pai__account_update_drop_token(e, t, err);
     n -= !over && t->application == application;
   }
   return rc;
 }
 
-int pai__token_new(pai__token **out, pai__amend *e, pai__account *account,
-                   const pai_token_request *request, pai_error **err)
+int pai__token_new(pai__token **out, pai__account_update *e,
+                   pai__account *account, const pai_token_request *request,
+                   pai_error **err)
 {
   bool application = request != NULL && request->application != 0;
   pai_accounts *a = e->a;
@@ -157,27 +164,27 @@ int pai__token_new(pai__token **out, pai__amend *e, pai__account *account,
       return pai__oom(err);
     }
   }
-  rc = pai__amend_token(e, token, err);
+  rc = pai__account_update_token(e, token, err);
   if (rc == PAI_OK)
     *out = token;
   return rc;
 }
 
-/* Those that are over go when their user's are looked at. */
+/* Expired tokens are removed when the tokens of their user are listed. */
 int pai__token_purge(pai_accounts *a, pai__account *account, pai_error **err)
 {
-  pai__amend e;
+  pai__account_update e;
   int rc = PAI_OK;
 
-  pai__amend_begin(&e, a);
+  pai__account_update_begin(&e, a);
   e.quiet = true;
   for (pai__token *t = account->tokens; t != NULL && rc == PAI_OK; t = t->next)
     if (pai__token_is_over(a, t))
-      rc = pai__amend_drop_token(&e, t, err);
-  return pai__amend_end(&e, rc, err);
+      rc = pai__account_update_drop_token(&e, t, err);
+  return pai__account_update_end(&e, rc, err);
 }
 
-/* --- looking at one ---------------------------------------------------------------------- */
+/* --- verification -------------------------------------------------------- */
 
 int pai__token_look(pai__token **out, const pai_accounts *a, const char *text,
                     size_t len)
@@ -200,7 +207,8 @@ int pai__token_look(pai__token **out, const pai_accounts *a, const char *text,
   return PAI_TOKEN_GOOD;
 }
 
-/* When it was used last, to the minute; without memory the next time. */
+/* Notes the time of last use, to the minute; if out of memory, at the next
+ * use. */
 static void use(pai_accounts *a, pai__token *token)
 {
   pai_time before = token->used, at = now(a);
@@ -274,7 +282,7 @@ static int look_basic(pai__token **out, const pai_accounts *a,
   return why;
 }
 
-/* What stands behind a scheme, in any case, and spaces; or NULL. */
+/* Returns what follows a scheme, in any case, and spaces; or NULL. */
 static const char *behind(const char *header, const char *scheme)
 {
   for (; *scheme != '\0'; scheme++, header++)

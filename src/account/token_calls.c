@@ -1,9 +1,9 @@
-/* token_calls.c - tokens are asked for, listed and revoked */
+/* token_calls.c - calls that make, list and revoke tokens */
 #include "account/inside.h"
 
 enum { LONGEST_NAME = 64 };
 
-/* A name is one line that a terminal shows as it is. */
+/* A name is one line that a terminal can print. */
 static int check_request(const pai_token_request *r, pai_error **err)
 {
   const size_t len = r->name != NULL ? strlen(r->name) : 0;
@@ -25,13 +25,13 @@ static int make(pai__token **out, pai_accounts *a, const char *user,
                 const pai_token_request *request, pai_error **err)
 {
   pai__account *account = pai__find_account(a, user);
-  pai__amend e;
+  pai__account_update e;
 
   if (account == NULL)
     return pai__no_user(err, 404, user);
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__token_new(out, &e, account, request, err),
-                        err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(
+    &e, pai__token_new(out, &e, account, request, err), err);
 }
 
 int pai_accounts_new_token(pai_accounts *a, const char *user, int application,
@@ -43,10 +43,8 @@ int pai_accounts_new_token(pai_accounts *a, const char *user, int application,
   pai__token *token;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && write != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(user != NULL && write != NULL, err);
   request.application = application;
   rc = make(&token, a, user, &request, err);
   if (rc < 0)
@@ -57,18 +55,9 @@ int pai_accounts_new_token(pai_accounts *a, const char *user, int application,
   return rc;
 }
 
-/* --- what is told -------------------------------------------------------------- */
+/* --- output -------------------------------------------------------------- */
 
-static void write_time(pai__json_writer *w, const char *key, pai_time time)
-{
-  pai__wire_key(w, key);
-  if (time != 0)
-    pai__json_int(w, time / 1000);
-  else
-    pai__json_null(w);
-}
-
-/* The bits, from the lowest. */
+/* By bit, from the lowest. */
 static const char *const scope_names[] = { "read", "submit", "admin" };
 
 unsigned pai_scope_of(const char *name)
@@ -79,22 +68,18 @@ unsigned pai_scope_of(const char *name)
   return 0;
 }
 
-static void write_scopes(pai__json_writer *w, const pai__token *token)
+static int write_scopes(void *user_data, unsigned field, const void *of)
 {
-  pai__wire_key(w, "scopes");
+  const pai__token_row *row = of;
+  pai__json_writer *w = user_data;
+
+  (void)field; /* PAI__TokenKind_scopes */
   pai__json_begin_array(w);
   for (size_t i = 0; i < PAI__LEN(scope_names); i++)
-    if ((token->scopes >> i & 1) != 0)
-      pai__json_text(w, scope_names[i], strlen(scope_names[i]));
+    if ((row->scopes >> i & 1) != 0)
+      pai__json_string(w, scope_names[i]);
   pai__json_end_array(w);
-}
-
-static void write_kind(pai__json_writer *w, const pai__token *token)
-{
-  pai__wire_text(w, "id", token->uid);
-  pai__wire_text(w, "name", token->name);
-  pai__wire_bool(w, "application", token->application);
-  write_scopes(w, token);
+  return PAI_OK;
 }
 
 int pai_accounts_make_token(pai_accounts *a, const char *user,
@@ -105,14 +90,13 @@ int pai_accounts_make_token(pai_accounts *a, const char *user,
   static const pai_token_request usual = PAI_TOKEN_REQUEST_INIT;
   char text[PAI__TOKEN_TEXT];
   pai_token_request r;
+  pai__token_row row;
   pai__token *token;
   pai__wire o;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && write != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(user != NULL && write != NULL, err);
   rc = PAI__COPY_IN(&r, request != NULL ? request : &usual, pai_token_request,
                     lifetime);
   if (rc < 0)
@@ -126,9 +110,10 @@ int pai_accounts_make_token(pai_accounts *a, const char *user,
   pai__wire_begin(&o, a, write, user_data);
   pai__jwt_write(a, token, text);
   pai__json_begin_object(&o.w);
-  pai__wire_text(&o.w, "token", text);
-  write_kind(&o.w, token);
-  write_time(&o.w, "expires", token->expires);
+  pai__json_put_text(&o.w, "token", text);
+  row = pai__token_row_of(token);
+  (void)pai__api_write(&o.w, &pai__api_TokenKind, &row, write_scopes, &o.w);
+  (void)pai__api_write(&o.w, &pai__api_TokenExpiry, &row, NULL, NULL);
   pai__json_end_object(&o.w);
   sodium_memzero(text, sizeof(text));
   return pai__wire_end(&o, PAI_OK, err);
@@ -139,13 +124,12 @@ static void write_texts(pai__json_writer *w, const pai_accounts *a,
 {
   char text[PAI__TOKEN_TEXT];
 
-  pai__wire_key(w, "tokens");
-  pai__json_begin_array(w);
+  pai__json_put_array(w, "tokens");
   for (const pai__token *t = account->tokens; t != NULL; t = t->next) {
     pai__jwt_write(a, t, text);
     if (!a->reveals)
       pai__jwt_strip(text);
-    pai__json_text(w, text, strlen(text));
+    pai__json_string(w, text);
   }
   pai__json_end_array(w);
   sodium_memzero(text, sizeof(text));
@@ -153,15 +137,10 @@ static void write_texts(pai__json_writer *w, const pai_accounts *a,
 
 static void write_details(pai__json_writer *w, const pai__account *account)
 {
-  pai__wire_key(w, "details");
-  pai__json_begin_array(w);
+  pai__json_put_array(w, "details");
   for (const pai__token *t = account->tokens; t != NULL; t = t->next) {
-    pai__json_begin_object(w);
-    write_kind(w, t);
-    write_time(w, "created", t->issued);
-    write_time(w, "expires", t->expires);
-    write_time(w, "lastUsed", t->used);
-    pai__json_end_object(w);
+    const pai__token_row row = pai__token_row_of(t);
+    (void)pai__api_object(w, &pai__api_TokenDetail, &row, write_scopes, w);
   }
   pai__json_end_array(w);
 }
@@ -174,10 +153,8 @@ int pai_accounts_write_tokens(pai_accounts *a, const char *user,
   pai__wire o;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && write != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(user != NULL && write != NULL, err);
   account = pai__find_account(a, user);
   if (account == NULL)
     return pai__no_user(err, 404, user);
@@ -194,7 +171,7 @@ int pai_accounts_write_tokens(pai_accounts *a, const char *user,
   return pai__wire_end(&o, PAI_OK, err);
 }
 
-/* --- one token -------------------------------------------------------------- */
+/* --- single tokens ------------------------------------------------------- */
 
 static int not_ours(pai_error **err)
 {
@@ -206,29 +183,24 @@ int pai_accounts_write_token(pai_accounts *a, const char *token,
                              pai_write_cb write, void *user_data,
                              pai_error **err)
 {
+  pai__token_info_row row;
   pai__token *found;
   pai__wire o;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && token != NULL && write != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(token != NULL && write != NULL, err);
   if (pai__token_look(&found, a, token, strlen(token)) != PAI_TOKEN_GOOD)
     return not_ours(err);
+  row = (pai__token_info_row){
+    .user = found->owner->name,
+    .application = found->application,
+    .job = "",
+    .issued = { true, found->issued / 1000000 },
+    .expires = { found->expires != 0, found->expires / 1000000 },
+    .admin = pai__user_is_admin(a, found->owner->user)
+  };
   pai__wire_begin(&o, a, write, user_data);
-  pai__json_begin_object(&o.w);
-  pai__wire_text(&o.w, "username", found->owner->name);
-  pai__wire_bool(&o.w, "application", found->application);
-  pai__wire_bool(&o.w, "jobSpecific", false);
-  pai__wire_text(&o.w, "encodedFrameworkName", "");
-  pai__wire_key(&o.w, "iat");
-  pai__json_int(&o.w, found->issued / 1000000);
-  if (found->expires != 0) {
-    pai__wire_key(&o.w, "exp");
-    pai__json_int(&o.w, found->expires / 1000000);
-  }
-  pai__wire_bool(&o.w, "admin", pai__user_is_admin(a, found->owner->user));
-  pai__json_end_object(&o.w);
+  (void)pai__api_object(&o.w, &pai__api_TokenInfo, &row, NULL, NULL);
   return pai__wire_end(&o, PAI_OK, err);
 }
 
@@ -237,8 +209,8 @@ static bool is_id(const char *token)
   return strspn(token, "0123456789abcdef") == 32 && token[32] == '\0';
 }
 
-/* Which one is meant, by what lists show of it: that is no secret, so of
- * another user's nothing is told. */
+/* Finds a token by what lists show of it.  That is no secret, so for tokens of
+ * other users the error is the same as for unknown ones. */
 static int find_shown(pai__token **out, const pai_accounts *a,
                       const char *user, const char *token, pai_error **err)
 {
@@ -249,7 +221,8 @@ static int find_shown(pai__token **out, const pai_accounts *a,
   if (is_id(token))
     memcpy(claims.uid, token, len + 1);
   else
-    (void)pai__jwt_peek(&claims, token, len); /* else there is none of it */
+    /* on failure the uid stays empty */
+    (void)pai__jwt_peek(&claims, token, len);
   found = pai__map_get(&a->tokens, claims.uid, strlen(claims.uid));
   if (found != NULL &&
       (user == NULL || strcmp(user, found->owner->name) == 0)) {
@@ -285,20 +258,19 @@ int pai_accounts_revoke(pai_accounts *a, const char *user, const char *token,
                         pai_error **err)
 {
   pai__token *found = NULL;
-  pai__amend e;
+  pai__account_update e;
   size_t len;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && token != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(token != NULL, err);
   len = strlen(token);
   rc = is_id(token) || (len > 0 && token[len - 1] == '.')
          ? find_shown(&found, a, user, token, err)
          : find_whole(&found, a, user, token, err);
   if (rc < 0 || found == NULL)
     return rc;
-  pai__amend_begin(&e, a);
-  return pai__amend_end(&e, pai__amend_drop_token(&e, found, err), err);
+  pai__account_update_begin(&e, a);
+  return pai__account_update_end(
+    &e, pai__account_update_drop_token(&e, found, err), err);
 }

@@ -1,9 +1,9 @@
-/* user.c - users: what they are, and what is said of them */
+/* user.c - users: their state, and output of it */
 #include "account/inside.h"
 
-/* --- life ------------------------------------------------------------------------ */
+/* --- life ---------------------------------------------------------------- */
 
-void pai__user_free(pai_accounts *a, pai__user *user)
+void pai__user_free(pai_accounts *a, pai__account_user *user)
 {
   if (user == NULL)
     return;
@@ -16,9 +16,9 @@ void pai__user_free(pai_accounts *a, pai__user *user)
   pai__free(&a->alloc, user, sizeof(*user));
 }
 
-static pai__user *make(pai_accounts *a, const pai__user *from)
+static pai__account_user *make(pai_accounts *a, const pai__account_user *from)
 {
-  pai__user *user = pai__zalloc(&a->alloc, sizeof(*user));
+  pai__account_user *user = pai__zalloc(&a->alloc, sizeof(*user));
 
   if (user == NULL)
     return NULL;
@@ -36,17 +36,20 @@ static pai__user *make(pai_accounts *a, const pai__user *from)
   return NULL;
 }
 
-pai__user *pai__user_new(pai_accounts *a, const char *name)
+pai__account_user *pai__user_new(pai_accounts *a, const char *name)
 {
   char none[] = "", empty[] = "{}";
-  pai__user from = { .password = none, .email = none, .extension = empty };
+  pai__account_user from = { .password = none,
+                             .email = none,
+                             .extension = empty };
 
-  from.name = (char *)(uintptr_t)name; /* it is copied */
+  from.name = (char *)(uintptr_t)name; /* make() copies it */
   from.created = a->host.now(a->host.ctx);
   return make(a, &from);
 }
 
-pai__user *pai__user_copy(pai_accounts *a, const pai__user *user)
+pai__account_user *pai__user_copy(pai_accounts *a,
+                                  const pai__account_user *user)
 {
   return make(a, user);
 }
@@ -59,7 +62,7 @@ void pai__account_free(pai_accounts *a, pai__account *account)
   pai__free(&a->alloc, account, sizeof(*account));
 }
 
-/* The names of a list that is one, as it was written here. */
+/* Reads a JSON list of names that was written by this room. */
 static int read_groups(pai_accounts *a, pai__strings *to, const char *json,
                        pai_error **err)
 {
@@ -114,17 +117,17 @@ int pai__user_add(pai_accounts *a, const pai__account_row *row,
   return PAI_OK;
 }
 
-/* --- rights ----------------------------------------------------------------------- */
+/* --- rights -------------------------------------------------------------- */
 
 pai__account *pai__find_account(const pai_accounts *a, const char *name)
 {
   return pai__table_find(&a->accounts, name);
 }
 
-bool pai__user_is_admin(const pai_accounts *a, const pai__user *user)
+bool pai__user_is_admin(const pai_accounts *a, const pai__account_user *user)
 {
   for (size_t i = 0; i < user->groups.n; i++) {
-    const pai__team *group = pai__find_group(a, user->groups.at[i]);
+    const pai__account_group *group = pai__find_group(a, user->groups.at[i]);
     if (group != NULL && group->admin)
       return true;
   }
@@ -166,86 +169,105 @@ int pai_accounts_may_use_vc(const pai_accounts *a, const char *user,
     return a->host.vcs(a->host.ctx, is_it, (void *)(uintptr_t)vc) ==
            PAI_EEXISTS;
   for (size_t i = 0; i < account->user->groups.n; i++) {
-    const pai__team *group = pai__find_group(a, account->user->groups.at[i]);
+    const pai__account_group *group =
+      pai__find_group(a, account->user->groups.at[i]);
     if (group != NULL && pai__strings_has(&group->vcs, vc))
       return 1;
   }
   return 0;
 }
 
-/* --- writing ------------------------------------------------------------------------ */
+/* --- output -------------------------------------------------------------- */
 
 static int write_name(void *user_data, const char *name)
 {
-  pai__json_text(user_data, name, strlen(name));
+  pai__json_string(user_data, name);
   return PAI_OK;
 }
 
-typedef const pai__strings *(*of_group)(const pai__team *group);
+typedef const pai__strings *(*of_group)(const pai__account_group *group);
 
-static const pai__strings *vcs_of(const pai__team *group)
+static const pai__strings *vcs_of(const pai__account_group *group)
 {
   return &group->vcs;
 }
 
-static const pai__strings *storages_of(const pai__team *group)
+static const pai__strings *storages_of(const pai__account_group *group)
 {
   return &group->storages;
 }
 
-/* Was it written for an earlier group? */
-static bool was_before(const pai_accounts *a, const pai__user *user, size_t n,
-                       of_group list, const char *name)
+/* Returns whether an earlier group of the user has the name in its list. */
+static bool was_before(const pai_accounts *a, const pai__account_user *user,
+                       size_t n, of_group list, const char *name)
 {
   for (size_t i = 0; i < n; i++) {
-    const pai__team *group = pai__find_group(a, user->groups.at[i]);
+    const pai__account_group *group = pai__find_group(a, user->groups.at[i]);
     if (group != NULL && pai__strings_has(list(group), name))
       return true;
   }
   return false;
 }
 
-/* What all groups of the user have, each once. */
+/* Writes the union of the lists of all groups of the user. */
 static void write_union(pai__json_writer *w, const pai_accounts *a,
-                        const pai__user *user, of_group list)
+                        const pai__account_user *user, of_group list)
 {
   for (size_t i = 0; i < user->groups.n; i++) {
-    const pai__team *group = pai__find_group(a, user->groups.at[i]);
+    const pai__account_group *group = pai__find_group(a, user->groups.at[i]);
     for (size_t j = 0; group != NULL && j < list(group)->n; j++)
       if (!was_before(a, user, i, list, list(group)->at[j]))
         (void)write_name(w, list(group)->at[j]);
   }
 }
 
-static int write_user(pai__json_writer *w, const pai_accounts *a,
-                      const pai__user *user, const char *viewer)
-{
-  bool admin = pai__user_is_admin(a, user);
-  int rc = PAI_OK;
+typedef struct user_reply {
+  pai__json_writer *w;
+  const pai_accounts *a;
+  const pai__account_user *user;
+  const char *viewer; /* or NULL */
+  bool admin;
+} user_reply;
 
-  pai__json_begin_object(w);
-  pai__wire_text(w, "username", user->name);
-  pai__wire_names(w, "grouplist", &user->groups);
-  pai__wire_text(w, "email", user->email);
-  pai__wire_key(w, "extension");
-  if (viewer != NULL && strcmp(viewer, user->name) == 0)
-    pai__json_ready(w, user->extension, strlen(user->extension));
-  else
-    rc = pai__extension_write(&a->alloc, w, user->extension);
-  pai__wire_bool(w, "admin", admin);
-  pai__wire_key(w, "virtualCluster");
-  pai__json_begin_array(w);
-  if (admin)
-    (void)a->host.vcs(a->host.ctx, write_name, w);
-  else
-    write_union(w, a, user, vcs_of);
-  pai__json_end_array(w);
-  pai__wire_key(w, "storageConfig");
-  pai__json_begin_array(w);
-  write_union(w, a, user, storages_of);
-  pai__json_end_array(w);
-  pai__json_end_object(w);
-  return rc;
+static int write_extension(const user_reply *r)
+{
+  const pai__account_user *user = r->user;
+
+  if (r->viewer == NULL || strcmp(r->viewer, user->name) != 0)
+    return pai__extension_write(&r->a->alloc, r->w, user->extension);
+  pai__json_ready(r->w, user->extension, strlen(user->extension));
+  return PAI_OK;
+}
+
+static int user_value(void *user_data, unsigned field, const void *row)
+{
+  const user_reply *r = user_data;
+
+  (void)row;
+  switch (field) {
+  case PAI__User_extension: return write_extension(r);
+  case PAI__User_grouplist: pai__wire_names(r->w, &r->user->groups); break;
+  case PAI__User_admin: pai__json_bool(r->w, r->admin); break;
+  default: /* PAI__User_virtualCluster, PAI__User_storageConfig */
+    pai__json_begin_array(r->w);
+    if (field == PAI__User_storageConfig)
+      write_union(r->w, r->a, r->user, storages_of);
+    else if (r->admin)
+      (void)r->a->host.vcs(r->a->host.ctx, write_name, r->w);
+    else
+      write_union(r->w, r->a, r->user, vcs_of);
+    pai__json_end_array(r->w);
+  }
+  return PAI_OK;
+}
+
+static int write_user(pai__json_writer *w, const pai_accounts *a,
+                      const pai__account_user *user, const char *viewer)
+{
+  const pai__account_row row = { .name = user->name, .email = user->email };
+  user_reply r = { w, a, user, viewer, pai__user_is_admin(a, user) };
+
+  return pai__api_object(w, &pai__api_User, &row, user_value, &r);
 }
 
 int pai_accounts_write_user(pai_accounts *a, const char *user,
@@ -255,10 +277,8 @@ int pai_accounts_write_user(pai_accounts *a, const char *user,
   const pai__account *account;
   pai__wire o;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && user != NULL && write != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(user != NULL && write != NULL, err);
   account = pai__find_account(a, user);
   if (account == NULL)
     return pai__no_user(err, 400, user);
@@ -273,10 +293,8 @@ int pai_accounts_write_users(pai_accounts *a, const char *viewer,
   pai__wire o;
   int rc = PAI_OK;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(a != NULL && write != NULL, err);
-  PAI__CHECK_PROCESS(a, err);
+  PAI__CHECK_OBJECT(a, err);
+  PAI__CHECK_ARG_ERR(write != NULL, err);
   pai__wire_begin(&o, a, write, user_data);
   pai__json_begin_array(&o.w);
   for (size_t i = 0; i < a->accounts.n && rc == PAI_OK; i++)

@@ -1,4 +1,4 @@
-/* json.c - a JSON text that a host reads: values by their place */
+/* json.c - pai_json: a parsed JSON text and access to its values */
 #include "api/json.h"
 
 #include "json/json.h"
@@ -6,9 +6,9 @@
 
 enum { MOST_BYTES = 256 << 20 };
 
-/* --- reading ----------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------ */
 
-/* How many entries all collections have in sum. */
+/* Returns the number of items and keys of all collections. */
 static size_t count_entries(const pai__tree *t)
 {
   size_t n = 0;
@@ -28,7 +28,7 @@ static int make_index(pai_json *json)
   json->begin =
     pai__realloc(&json->alloc, NULL, 0, t->count, sizeof(uint32_t));
   json->entries = pai__realloc(&json->alloc, NULL, 0, json->nentries + 1,
-                               sizeof(uint32_t)); /* also if there is none */
+                               sizeof(uint32_t)); /* never 0 bytes */
   if (json->begin == NULL || json->entries == NULL)
     return PAI_ENOMEM;
   for (pai__node n = 0; n < t->count; n++) {
@@ -90,7 +90,7 @@ void pai_json_free(pai_json *json)
   pai__free(&alloc, json, sizeof(*json));
 }
 
-/* --- places ------------------------------------------------------------------- */
+/* --- places ------------------------------------------------------------- */
 
 pai__node pai__json_node_of(const pai_json *json, size_t value)
 {
@@ -123,7 +123,7 @@ size_t pai_json_count(const pai_json *json, size_t value)
            : 0;
 }
 
-/* Of an object the key. */
+/* Returns item i of a list, or key i of an object. */
 static pai__node entry_at(const pai_json *json, size_t value, size_t i)
 {
   if (i >= pai_json_count(json, value))
@@ -166,7 +166,7 @@ size_t pai_json_tasks(const pai_json *json, size_t role)
   return pai_json_member(json, role, "taskStatuses");
 }
 
-/* --- values ------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------- */
 
 unsigned pai_json_type(const pai_json *json, size_t value)
 {
@@ -229,8 +229,6 @@ int pai_json_write(const pai_json *json, size_t value, pai_write_cb write,
   pai__buf text;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(n != PAI__NO_NODE && write != NULL, err);
   pai__buf_init(&text, &json->alloc);
   pai__json_writer_init(&w, &text, false);

@@ -1,4 +1,6 @@
-/* json.h - internal to the room: a JSON text that was read */
+/*
+ * json.h - internal to the room: a parsed JSON text with an index of its items
+ */
 #ifndef PAI_SRC_API_JSON_H
 #define PAI_SRC_API_JSON_H
 
@@ -9,13 +11,13 @@
 struct pai_json {
   pai_alloc alloc;
   pai__tree *tree;
-  /* Entries of all lists, and keys of all objects, each collection's together;
-   * of a node that is one, where its own begin. */
+  /* The items of all lists and the keys of all objects, grouped by collection.
+   * begin[n] is where those of node n begin. */
   uint32_t *entries, *begin;
   size_t nentries;
 };
 
-/* PAI__NO_NODE for a value that is none. */
+/* Returns the node of a value, or PAI__NO_NODE if there is none. */
 pai__node pai__json_node_of(const pai_json *json, size_t value);
 static inline size_t pai__json_value_of(pai__node n)
 {

@@ -1,4 +1,4 @@
-/* posix_task_from.c - from where on what a task has written is read */
+/* posix_task_from.c - finds the position from which a task's log is read */
 #define _GNU_SOURCE /* memrchr() */
 
 #include "backend/task_log.h"
@@ -11,9 +11,9 @@
 
 enum {
   BLOCK = 1 << 16,
-  MOST_BACK = 256 << 20, /* bytes that are searched for lines: then they begin
-                            there */
-  LINE_BACK = 4096       /* for the beginning of one */
+  MOST_BACK = 256 << 20, /* bytes searched for lines; the oldest of them is the
+                            limit */
+  LINE_BACK = 4096       /* bytes searched for a line's beginning */
 };
 
 static uint64_t size_of(int fd)
@@ -23,10 +23,10 @@ static uint64_t size_of(int fd)
   return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* --- passing by ------------------------------------------------------------------ */
+/* --- skipping ------------------------------------------------------------ */
 
-/* Passes by what is before that byte of its file, and so many bytes that are
- * wanted at most.  How many those were. */
+/* Skips the bytes before that offset of its file, and at most so many wanted
+ * bytes.  Returns the number of wanted bytes skipped. */
 static uint64_t pass(pai__task_log *f, const char *dir, uint64_t until,
                      uint64_t most)
 {
@@ -50,7 +50,8 @@ static uint64_t pass(pai__task_log *f, const char *dir, uint64_t until,
   return passed;
 }
 
-/* Whether nothing more is written to its file: asked before its size is. */
+/* Returns whether no more is written to its file.  Call it before reading its
+ * size. */
 static bool is_full(const pai__task_log *f, const char *dir)
 {
   return !pai__task_log_is(f, dir, "");
@@ -67,9 +68,9 @@ static uint64_t pass_all(pai__task_log *f, const char *dir, uint64_t most)
   return passed;
 }
 
-/* --- by time ---------------------------------------------------------------------- */
+/* --- by time ------------------------------------------------------------- */
 
-/* Where the line begins in which that byte is, if that is near. */
+/* Returns the start of the line with that byte, if it is near. */
 static uint64_t line_begin(const pai__task_log *f, uint64_t at)
 {
   uint64_t from = at > LINE_BACK ? at - LINE_BACK : 0;
@@ -82,7 +83,7 @@ static uint64_t line_begin(const pai__task_log *f, uint64_t at)
   return from == 0 ? 0 : at;
 }
 
-/* Where nobody told times, that of the last change is all there is. */
+/* Without recorded times only the file's time of change is known. */
 static uint64_t find_since(const pai__task_log *f, const char *dir,
                            pai_time since)
 {
@@ -112,16 +113,17 @@ static uint64_t pass_since(pai__task_log *f, const char *dir, pai_time since)
   return passed;
 }
 
-/* --- by lines --------------------------------------------------------------------- */
+/* --- by lines ------------------------------------------------------------ */
 
 typedef struct lines {
-  uint64_t left;  /* that are still to be found */
-  uint64_t bytes; /* behind where they begin, as far as that was searched */
+  uint64_t left;  /* number of lines still to find */
+  uint64_t bytes; /* bytes from their beginning to the end, as far as
+                     searched */
   bool found;
 } lines;
 
-/* Searches a part of a file from its end; the last byte of all ends a line, or
- * is in one. */
+/* Searches a part of a file backwards; the last byte of all ends a line, or
+ * belongs to one. */
 static void look_back(lines *l, int fd, uint64_t from, uint64_t end)
 {
   char block[BLOCK];
@@ -146,7 +148,8 @@ static void look_back(lines *l, int fd, uint64_t from, uint64_t end)
   }
 }
 
-/* In its file, which was just opened: of one stream that has many parts. */
+/* Searches its file, which was just opened; for one stream it may have many
+ * parts. */
 static void look_back_in(lines *l, pai__task_log *f, const char *dir)
 {
   uint64_t end = size_of(f->fd), from, n;
@@ -174,8 +177,8 @@ static void look_back_in(lines *l, pai__task_log *f, const char *dir)
     look_back(l, f->fd, 0, end);
 }
 
-/* How many bytes before the end they begin.  From the last file to the first:
- * `first` is opened, and stays so. */
+/* Returns how many bytes before the end the lines begin.  Searches from the
+ * last file to the first, which stays open. */
 static uint64_t find_tail(const pai__task_log *first, const char *dir,
                           uint64_t count)
 {
@@ -202,10 +205,9 @@ static uint64_t find_tail(const pai__task_log *first, const char *dir,
   return l.bytes;
 }
 
-/* --- where to begin ---------------------------------------------------------------- */
+/* --- the beginning ------------------------------------------------------- */
 
-/* How many bytes of those that are kept are not wanted, of the numbers that
- * somebody gave. */
+/* Returns how many of the kept bytes to skip for the given options. */
 static uint64_t count_skipped(const pai__task_log *f, const char *dir,
                               const pai__log_from *from, uint64_t kept,
                               uint64_t gone)

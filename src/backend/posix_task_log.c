@@ -1,10 +1,10 @@
-/* posix_task_log.c - reads what a task has written, while it is written */
+/* posix_task_log.c - reads a task's log while it is written */
 #define _GNU_SOURCE /* O_PATH */
 
 #include "backend/task_log.h"
 
-#include "base/posix_errno.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_errno.h"
+#include "base/os/posix_fs.h"
 #include "task/streams.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { PATH_SIZE = 4400, MOST_FILES = 4 };
 
-/* --- files ----------------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------- */
 
 static bool join(char path[PATH_SIZE], const char *dir, const char *name,
                  const char *suffix)
@@ -69,7 +69,7 @@ static uint64_t size_of(int fd)
            : 0;
 }
 
-/* From its first byte on. */
+/* Reads it from its first byte. */
 static void take(pai__task_log *f, int fd)
 {
   struct stat st;
@@ -94,7 +94,7 @@ void pai__task_log_close(pai__task_log *f)
   f->fd = f->entries = -1;
 }
 
-/* --- its beginning ------------------------------------------------------------------ */
+/* --- opening ------------------------------------------------------------- */
 
 bool pai__task_log_init(pai__task_log *f, const char *name)
 {
@@ -126,7 +126,7 @@ bool pai__task_log_is_old(const char *dir)
   return join(path, dir, "stdout", "") && lstat(path, &st) == 0;
 }
 
-/* Servers tell it to others, so without paths of this machine. */
+/* The server passes the error on, so it has no paths of this machine. */
 static int fail(pai_error **err, const pai__task_log *f)
 {
   int number = errno;
@@ -145,8 +145,9 @@ static int fail(pai_error **err, const pai__task_log *f)
   return code;
 }
 
-/* Which byte of all a file begins with, as an older supervisor said; one that it
- * says nothing of was never renamed, and begins with the first. */
+/* Returns the offset of a file's first byte in the whole log, as an older
+ * supervisor recorded it; a file without a record was never renamed, and
+ * begins at 0. */
 static uint64_t old_begin(const pai__task_log *f, const char *dir, int *rc)
 {
   int fd = pai__task_log_file(f, dir, "begins", "");
@@ -171,7 +172,7 @@ static uint64_t old_begin(const pai__task_log *f, const char *dir, int *rc)
   return begin;
 }
 
-static int find_begin(uint64_t *gone, pai__task_log *f, const char *dir)
+int pai__task_log_begin(uint64_t *gone, pai__task_log *f, const char *dir)
 {
   bool is_output = strcmp(f->name, PAI_STREAMS_LOG) == 0;
   uint64_t begin[2];
@@ -190,7 +191,7 @@ static int find_begin(uint64_t *gone, pai__task_log *f, const char *dir)
   return rc;
 }
 
-/* Bytes in that file, which is closed, that are wanted; < 0: a code. */
+/* Counts the wanted bytes of a file, and closes it; < 0: an error code. */
 static int64_t count(const pai__task_log *like, const char *dir, int fd)
 {
   pai__task_log f = *like;
@@ -212,7 +213,7 @@ static int64_t count(const pai__task_log *like, const char *dir, int fd)
   return rc < 0 ? rc : (int64_t)wanted;
 }
 
-/* Both files, while their names stand still. */
+/* Counts both files, while they are not renamed. */
 static int64_t count_both(const pai__task_log *f, const char *dir)
 {
   int64_t sum = 0, n;
@@ -230,8 +231,8 @@ static int64_t count_both(const pai__task_log *f, const char *dir)
   return sum;
 }
 
-/* The first of both.  A file that is renamed while this looks has the other
- * name then. */
+/* Opens the first of both.  A file that is renamed meanwhile is found under
+ * the other name. */
 static int open_either(const pai__task_log *f, const char *dir)
 {
   int fd = -1;
@@ -242,7 +243,7 @@ static int open_either(const pai__task_log *f, const char *dir)
   return fd;
 }
 
-/* Where there is a file of the stream's own, that is it. */
+/* A stream with a file of its own is read from that. */
 static int open_first(pai__task_log *f, const char *dir)
 {
   static const char *const own[] = { "stdout", "stderr" };
@@ -270,7 +271,7 @@ int pai__task_log_open(pai__task_log *f, const char *dir, uint64_t *kept,
   if (fd < 0)
     return fail(err, f);
   take(f, fd);
-  rc = find_begin(gone, f, dir);
+  rc = pai__task_log_begin(gone, f, dir);
   if (rc == PAI_OK && kept != NULL && (n = count_both(f, dir)) < 0)
     rc = (int)n;
   if (kept != NULL)
@@ -282,9 +283,9 @@ int pai__task_log_open(pai__task_log *f, const char *dir, uint64_t *kept,
   return rc;
 }
 
-/* --- the next one --------------------------------------------------------------------- */
+/* --- the next file ------------------------------------------------------- */
 
-/* The file behind this one, or -1; errno is 0 where there is none. */
+/* Opens the file after this one; or -1, with errno 0 if there is none. */
 static int open_next(pai__task_log *f, const char *dir)
 {
   int fd;
@@ -311,13 +312,13 @@ int pai__task_log_next(pai__task_log *f, const char *dir)
   return 1;
 }
 
-/* --- reading ------------------------------------------------------------------------------ */
+/* --- reading ------------------------------------------------------------- */
 
 typedef bool (*tell_fn)(void *user_data, int stream, const char *piece,
                         size_t len);
 
-/* What was read there, in pieces: told, or those that are wanted brought
- * together, and then their bytes. */
+/* Splits the bytes read into pieces: passes them on, or moves the wanted ones
+ * together and returns their number. */
 static long divide(pai__task_log *f, const char *dir, char *bytes, size_t n,
                    tell_fn tell, void *user_data)
 {
@@ -351,7 +352,8 @@ static long fetch(pai__task_log *f, const char *dir, char *bytes, size_t size)
   do
     n = pread(f->fd, bytes, size, (off_t)f->at.next);
   while (n < 0 && errno == EINTR);
-  if (n > 0 && f->timed) { /* not before: what came meanwhile is later */
+  if (n > 0 && f->timed) { /* checked after reading: bytes that came meanwhile
+                              are later */
     f->time = pai__task_times_of(f, dir, f->at.next, &until);
     if (until - f->at.next < (uint64_t)n)
       n = (ssize_t)(until - f->at.next);
@@ -359,7 +361,7 @@ static long fetch(pai__task_log *f, const char *dir, char *bytes, size_t size)
   return n >= 0 ? (long)n : errno == EAGAIN ? 0 : PAI_EIO;
 }
 
-/* Bytes; 0: none yet; a code. */
+/* Returns a number of bytes; 0: none yet; or an error code. */
 static long read_on(pai__task_log *f, const char *dir, char *bytes,
                     size_t size, tell_fn tell, void *user_data)
 {
@@ -397,12 +399,12 @@ static int read_any(pai__task_log *f, const char *dir, char *bytes,
   long n = read_on(f, dir, bytes, size, tell, user_data);
   int next;
 
-  /* Twice is enough for two files; who renames them for ever holds up nobody. */
+  /* Two tries suffice for two files; continuous renaming must not block. */
   for (int i = 0; n == 0 && i < MOST_FILES; i++) {
     next = open_next(f, dir);
     if (next < 0)
       return pai__errno_is_shortage(errno) ? PAI_EBUSY : 0;
-    /* Written before it was renamed. */
+    /* It was written before the renaming. */
     n = read_on(f, dir, bytes, size, tell, user_data);
     if (n != 0) {
       (void)close(next);

@@ -1,25 +1,24 @@
 /*
- * posix_task_streams.c - which bytes of a task's output are of which stream
+ * posix_task_streams.c - finds the stream of each byte of a task's output
  *
- * The file of entries that belongs to a file of output names that by its inode.
- * Where both were copied that is another's: then they belong together by their
- * names.  Bytes that no entry tells of are taken for stdout's.
+ * A file of entries names its output file by inode.  If both were copied the
+ * inode is wrong: then they are matched by name.  Bytes without an entry count
+ * as stdout's.
  */
 #include "backend/task_log.h"
 
-#include "base/posix_errno.h"
+#include "base/os/posix_errno.h"
 #include "task/streams.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct head {
-  uint64_t inode, begin[2]; /* of all, of stdout */
+  uint64_t inode, begin[2]; /* bytes before its file: of all, of stdout */
 } head;
 
-/* --- the file of entries ----------------------------------------------------------- */
+/* --- the file of entries ------------------------------------------------- */
 
 static bool read_head(head *out, int fd)
 {
@@ -34,7 +33,7 @@ static bool read_head(head *out, int fd)
   return out->begin[0] <= INT64_MAX && out->begin[1] <= out->begin[0];
 }
 
-/* By a name.  1; 0: there is none; PAI_EBUSY. */
+/* Opens it by name. 1; 0: there is none; PAI_EBUSY. */
 static int open_entries(int *fd, head *out, const pai__task_log *f,
                         const char *dir, const char *suffix)
 {
@@ -60,8 +59,8 @@ static uint64_t inode_of(const pai__task_log *f, const char *dir,
   return inode;
 }
 
-/* Where its entries are about other files, which are there, those of this file
- * are gone: it was renamed twice in the meantime. */
+/* If its entries are for other existing files, those for this file are lost:
+ * it was renamed twice meanwhile. */
 static void pass_by(pai__task_log *f)
 {
   struct stat st;
@@ -116,10 +115,10 @@ bool pai__task_streams_begin(pai__task_log *f, const char *dir,
   return f->searched;
 }
 
-/* --- entries ---------------------------------------------------------------------- */
+/* --- entries ------------------------------------------------------------- */
 
 /* A file has its entries before its first byte, so while it is empty they may
- * be still to come. */
+ * still be missing. */
 static int find_entries(pai__task_log *f, const char *dir)
 {
   struct stat st;
@@ -133,7 +132,7 @@ static int find_entries(pai__task_log *f, const char *dir)
   return rc < 0 ? rc : PAI_OK;
 }
 
-/* The one at at.entry; false: there is none yet. */
+/* Reads the entry at at.entry; false: there is none yet. */
 static bool peek(pai__task_log *f, uint64_t *from, int *stream)
 {
   uint64_t entry = f->at.entry, value;

@@ -1,9 +1,8 @@
 /*
- * posix_task_times.c - when a task has written its output (src/task/times.h)
+ * posix_task_times.c - reads the times of a task's output (src/task/times.h)
  *
- * The file is opened for each question: whoever writes it may put another one in
- * its place.  A task can write there, too: so nothing in it is believed but that
- * it tells of times.
+ * The file is opened for each query, because the writer may replace it.  A
+ * task can write there, too, so its content is only used for times.
  */
 #include "backend/task_log.h"
 
@@ -18,7 +17,7 @@ typedef struct times {
   uint64_t step;
 } times;
 
-/* Of the file that is read now.  False: there is none. */
+/* Opens the times of the file being read.  False: there are none. */
 static bool open_times(times *t, const pai__task_log *f, const char *dir)
 {
   static const char *const suffixes[] = { "", ".1" };
@@ -45,7 +44,8 @@ static bool open_times(times *t, const pai__task_log *f, const char *dir)
   return false;
 }
 
-/* Which byte, and when; what cannot be read is as late as can be. */
+/* Reads offset and time of an entry; an unreadable one counts as the latest
+ * possible. */
 static void entry(const times *t, uint64_t i, uint64_t out[2])
 {
   unsigned char bytes[PAI_TIMES_ENTRY];
@@ -60,7 +60,7 @@ static void entry(const times *t, uint64_t i, uint64_t out[2])
       out[k] = pai_streams_get(bytes + 8 * k);
 }
 
-/* The first entry whose byte, or time, is more than that; or their count. */
+/* Returns the first entry whose offset, or time, is larger; or their count. */
 static uint64_t search(const times *t, int which, uint64_t value)
 {
   uint64_t low = 0, high = t->count, at[2];
@@ -108,7 +108,7 @@ bool pai__task_times_since(const pai__task_log *f, const char *dir,
 
   if (!open_times(&t, f, dir))
     return false;
-  /* What an entry tells of was written up to a step later. */
+  /* The bytes of an entry were written up to a step later. */
   first = (uint64_t)since > t.step ? (uint64_t)since - t.step : 0;
   i = search(&t, 1, first);
   *at = UINT64_MAX;

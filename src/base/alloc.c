@@ -1,5 +1,6 @@
 /*
- * alloc.c - the allocator, strings in it, vectors, callers' option structs
+ * alloc.c - allocation, strings, vectors, and copying of callers' option
+ * structs
  */
 #include "base/base.h"
 
@@ -69,7 +70,7 @@ int pai__vec_grow(const pai_alloc *a, void *vec, size_t *cap, size_t size)
   size_t want = *cap + *cap / 2 + 8;
   void *old, *grown;
 
-  memcpy(&old, vec, sizeof(old)); /* vec is a T **, whatever T is */
+  memcpy(&old, vec, sizeof(old)); /* vec is a T ** of unknown T */
   grown = want > *cap ? pai__realloc(a, old, *cap, want, size) : NULL;
   if (grown == NULL)
     return PAI_ENOMEM; /* the vector is as it was */
@@ -90,7 +91,7 @@ int pai__copy_in(void *dst, size_t dst_size, const void *src,
       rc = PAI_EINVAL;
     for (size_t i = dst_size; i < size && rc == PAI_OK; i++)
       if (((const unsigned char *)src)[i] != 0)
-        rc = PAI_ENOTSUP; /* a newer caller sets what we do not know */
+        rc = PAI_ENOTSUP; /* a newer caller sets unknown options */
   }
   if (src != NULL && rc == PAI_OK) {
     copied = size < dst_size ? size : dst_size;
@@ -128,17 +129,15 @@ int pai__fail_struct(pai_error **err, int code, const void *src,
   memcpy(&size, src, sizeof(size)); /* struct_size comes first */
   if (code == PAI_ENOTSUP) {
     (void)pai__fail(err, code,
-                    "%s: it sets what libopenpai %s does not know yet", type,
+                    "%s has a member that libopenpai %s does not know", type,
                     pai_version());
-    pai__error_help(err,
-                    "its headers are newer than the library: struct_size "
-                    "is %zu",
-                    size);
+    pai__error_help(
+      err, "install the library of these headers: struct_size is %zu", size);
     return code;
   }
-  (void)pai__fail(err, code,
-                  "%s: struct_size is %zu, which it has in no version", type,
-                  size);
+  (void)pai__fail(
+    err, code, "%s: struct_size is %zu, which is not its size in any version",
+    type, size);
   pai__error_help(err, "set it: %s x = { .struct_size = sizeof(x) };", type);
   return code;
 }
@@ -151,7 +150,8 @@ int pai__fill_view(void *view, const void *full, size_t size,
   memcpy(&wanted, view, sizeof(wanted)); /* struct_size comes first */
   if (wanted < first_size || wanted > 65536)
     return PAI_EINVAL;
-  if (wanted > size) /* a newer header's: what we do not know is zero */
+  if (wanted > size) /* the caller's header is newer: unknown members are
+                        zeroed */
     memset((char *)view + size, 0, wanted - size);
   memcpy((char *)view + sizeof(size_t), (const char *)full + sizeof(size_t),
          (wanted < size ? wanted : size) - sizeof(size_t));

@@ -1,4 +1,4 @@
-/* arena.c - blocks in a list, filled from the front */
+/* arena.c - memory arena: a list of blocks, filled from the front */
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -62,7 +62,7 @@ static pai__arena_block *add_block(pai__arena *a, size_t bytes)
   return b;
 }
 
-/* Bytes from the newest block, `align` a power of two. */
+/* Takes bytes from the newest block; `align` is a power of two. */
 static void *take(pai__arena *a, size_t bytes, size_t align)
 {
   pai__arena_block *b = a->block;

@@ -1,5 +1,5 @@
 /*
- * arena.h - memory that is freed all at once
+ * arena.h - memory arena: many allocations, freed all at once
  *
  * For the many small pieces of one immutable object: a spec, a plan.  Blocks
  * double in size; nothing is ever moved.
@@ -18,10 +18,10 @@ typedef struct pai__arena {
 
 void pai__arena_init(pai__arena *a, const pai_alloc *alloc);
 void pai__arena_dispose(pai__arena *a);
-/* Likewise, but one block of up to 256 KiB is kept: for who fills it again. */
+/* Frees everything but one block of up to 256 KiB, which is reused. */
 void pai__arena_clear(pai__arena *a);
 
-/* n zeroed elements, aligned for any type; NULL when memory is short. */
+/* Returns n zeroed elements, aligned for any type; NULL when out of memory. */
 void *pai__arena_zalloc(pai__arena *a, size_t n, size_t size);
 char *pai__arena_strndup(pai__arena *a, const char *s, size_t len);
 

@@ -1,8 +1,9 @@
 /*
- * base.h - internal; every .c file of the library includes it first
+ * base.h - internal: allocation, errors and logging; every .c file of the
+ * library includes it first
  *
- * Memory: an object keeps a copy of its caller's pai_alloc and gives the size
- * of each block back when it frees it, so tests can count and fail all of it.
+ * An object keeps a copy of its caller's pai_alloc and passes the size of each
+ * block when it frees it, so tests can count and fail every allocation.
  */
 #ifndef PAI_SRC_BASE_H
 #define PAI_SRC_BASE_H
@@ -23,11 +24,17 @@
 #define PAI__UNLIKELY(x) (x)
 #endif
 
-/* In the map's node OPENPAI_PRIVATE: libopenpai-server uses it, too. */
+/* Exported in the map's node OPENPAI_PRIVATE, for libopenpai-server. */
 #define PAI__SHARED PAI_API
 
-/* A broken contract of a public call, told in words where the call has an
- * `err`.  The only macros that may return. */
+static inline void pai__clear_err(pai_error **err)
+{
+  if (err != NULL)
+    *err = NULL;
+}
+
+/* Checks of a public call's arguments.  If the call has an `err`, it is set to
+ * NULL, or to a message.  The only macros that may return. */
 #define PAI__CHECK_ARG(expr) \
   do {                       \
     if (!(expr))             \
@@ -35,23 +42,22 @@
   } while (0)
 #define PAI__CHECK_ARG_ERR(expr, err)                                   \
   do {                                                                  \
+    pai__clear_err(err);                                                \
     if (!(expr))                                                        \
       return pai__fail((err), PAI_EINVAL, "%s() was called without %s", \
                        __func__, #expr);                                \
   } while (0)
 
-/* Every constructor starts with this: results are defined on all paths. */
+/* Every constructor starts with this, so results are defined on all paths. */
 #define PAI__CLEAR_OUT(out, err)            \
   do {                                      \
-    if ((err) != NULL)                      \
-      *(err) = NULL;                        \
     PAI__CHECK_ARG_ERR((out) != NULL, err); \
     *(out) = NULL;                          \
   } while (0)
 
-/* Times that are taken lie between -PAI__LAST_TIME and it, and durations are not
- * longer: a time and a duration, and the distance of two times, can always be
- * added up.  73,000 years in microseconds. */
+/* Accepted times lie between -PAI__LAST_TIME and PAI__LAST_TIME, and durations
+ * are not longer, so adding or subtracting two of them cannot overflow. 73,000
+ * years in microseconds. */
 #define PAI__LAST_TIME (INT64_MAX / 4)
 
 static inline bool pai__is_time(pai_time t)
@@ -59,7 +65,7 @@ static inline bool pai__is_time(pai_time t)
   return t >= -PAI__LAST_TIME && t <= PAI__LAST_TIME;
 }
 
-/* Bytes of somebody else's. */
+/* Borrowed bytes. */
 typedef struct pai__bytes {
   const void *data;
   size_t len;
@@ -69,55 +75,55 @@ typedef struct pai__bytes {
 
 extern const pai_alloc pai__libc_alloc;
 
-/* Blocks of n elements; NULL also when n * size would overflow. */
+/* Resizes a block of n elements; NULL also when n * size would overflow. */
 void *pai__realloc(const pai_alloc *a, void *p, size_t old_n, size_t new_n,
                    size_t size);
 void *pai__zalloc(const pai_alloc *a, size_t size);
 void pai__free(const pai_alloc *a, void *p, size_t bytes);
 
-/* NUL-terminated copy of len bytes; freed with pai__strfree(). */
+/* Returns a NUL-terminated copy of len bytes; free it with pai__strfree(). */
 char *pai__strndup(const pai_alloc *a, const char *s, size_t len);
 char *pai__strdup(const pai_alloc *a, const char *s);
 void pai__strfree(const pai_alloc *a, char *s);
 
-/* Makes room for one more element in a vector that grows by half. */
+/* Ensures space for one more element in a vector, which grows by half. */
 #define PAI__VEC_ROOM(alloc, vec, len, cap) \
   ((len) < (cap)                            \
      ? PAI_OK                               \
      : pai__vec_grow((alloc), (void *)&(vec), &(cap), sizeof(*(vec))))
 int pai__vec_grow(const pai_alloc *a, void *vec, size_t *cap, size_t size);
 
-/* Copies a caller's option struct of any age over zeroed defaults.  `last` is
- * the last member the struct had when it was first released. */
+/* Copies a caller's option struct of any version over zeroed defaults.  `last`
+ * is the last member of the struct's first released version. */
 #define PAI__COPY_IN(dst, src, type, last)   \
   pai__copy_in((dst), sizeof(*(dst)), (src), \
                offsetof(type, last) + sizeof((dst)->last))
 int pai__copy_in(void *dst, size_t dst_size, const void *src,
                  size_t first_size);
 
-/* The same of options, which may be filled with zeros: all is as it is without
- * them.  A struct_size of 0 with something behind it is a mistake.  For that all
- * of the struct is read: once one has grown after a release, of a caller that
- * may be older only the part that it had. */
+/* The same for options, whose struct may be all zeros: the defaults.  A
+ * struct_size of 0 with other members set is an error.  To check that, the
+ * whole struct is read; once a struct has grown after a release, only the
+ * first version's part may be read, because the caller may be older. */
 #define PAI__OPTIONS_IN(dst, src, type, last)   \
   pai__options_in((dst), sizeof(*(dst)), (src), \
                   offsetof(type, last) + sizeof((dst)->last))
 int pai__options_in(void *dst, size_t dst_size, const void *src,
                     size_t first_size);
-/* Why one of both failed with `code`: the struct's name, what is wrong with its
- * struct_size, and how to mend that. */
+/* Sets the error for a failure of one of these two: the struct's name, what is
+ * wrong with struct_size, and how to correct it. */
 int pai__fail_struct(pai_error **err, int code, const void *src,
                      const char *type);
 
-/* As much of a view as the caller's struct of any age holds, which has at least
- * the members up to `last`.  Its struct_size stays. */
+/* Fills the part of a view that the caller's struct of any version has, which
+ * includes the members up to `last`.  Its struct_size stays. */
 #define PAI__FILL_VIEW(view, full, type, last)  \
   pai__fill_view((view), &(full), sizeof(full), \
                  offsetof(type, last) + sizeof((full).last))
 int pai__fill_view(void *view, const void *full, size_t size,
                    size_t first_size);
 
-/* The allocator an options struct asks for, or libc's. */
+/* Returns the allocator of an options struct, or libc's. */
 static inline const pai_alloc *pai__alloc_or_libc(const pai_alloc *a)
 {
   return a != NULL ? a : &pai__libc_alloc;
@@ -125,37 +131,40 @@ static inline const pai_alloc *pai__alloc_or_libc(const pai_alloc *a)
 
 /* --- errors (error.c) --------------------------------------------------- */
 
-/* Where in an input; line and column from 1, 0 for none. */
+/* A place in an input; line and column from 1, 0 for none. */
 typedef struct pai__pos {
   uint32_t line;
   uint32_t column;
 } pai__pos;
 
-/* All return `code`, so that failing is one statement; `err` may be NULL. */
+/* All return `code`, so a failure is one statement; `err` may be NULL. */
 PAI__SHARED int pai__fail(pai_error **err, int code, const char *fmt, ...)
   PAI__PRINTF(3, 4);
 PAI__SHARED int pai__fail_at(pai_error **err, int code, pai__pos pos,
                              const char *fmt, ...) PAI__PRINTF(4, 5);
 PAI__SHARED int pai__oom(pai_error **err);
 
-/* Additions to the error just made; quietly dropped when memory is short. */
+/* Additions to the error just made; silently dropped when out of memory. */
 PAI__SHARED void pai__error_help(pai_error **err, const char *fmt, ...)
   PAI__PRINTF(2, 3);
 PAI__SHARED void pai__error_pointer(pai_error **err, const char *pointer);
+/* The local file that could not be read or written, and errno. */
+PAI__SHARED void pai__error_file(pai_error **err, const char *path,
+                                 int number);
 PAI__SHARED void pai__error_retriable(pai_error **err);
 /* PAI_NO_ANSWER_* */
 void pai__error_no_answer(pai_error **err, int how);
-/* Microseconds until the same call makes sense again. */
+/* Time until a retry makes sense, in microseconds. */
 void pai__error_wait(pai_error **err, int64_t us);
-/* What OpenPAI's API says of it; `api` is a literal. */
+/* Sets OpenPAI's API status and code of the error; `api` is a literal. */
 PAI__SHARED void pai__error_api(pai_error **err, int status, const char *api);
-/* Puts a new error above the one in *err, which becomes its cause. */
+/* Makes a new error whose cause is the one in *err. */
 PAI__SHARED int pai__fail_above(pai_error **err, int code, const char *fmt,
                                 ...) PAI__PRINTF(3, 4);
 
 /* --- logging (log.c) ---------------------------------------------------- */
 
-/* Where an object's log lines go; cb NULL means nowhere. */
+/* Destination of an object's log lines; cb NULL: none. */
 typedef struct pai__log {
   pai_log_cb cb;
   void *user_data;

@@ -1,4 +1,4 @@
-/* buf.c - the growable buffer */
+/* buf.c - growable byte buffer */
 #include "base/buf.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ bool pai__buf_reserve(pai__buf *b, size_t more)
 
   if (b->failed)
     return false;
-  if (b->cap - b->len > more) /* cap > len as soon as there is any */
+  if (b->cap - b->len > more) /* cap > len once there is memory */
     return true;
   if (more > SIZE_MAX / 2 - b->len - 1) {
     b->failed = true;
@@ -73,6 +73,12 @@ void pai__buf_add(pai__buf *b, const void *bytes, size_t n)
   b->data[b->len] = '\0';
 }
 
+int pai__buf_write(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return PAI_OK;
+}
+
 void pai__buf_str(pai__buf *b, const char *s)
 {
   pai__buf_add(b, s, strlen(s));
@@ -83,11 +89,11 @@ void pai__buf_char(pai__buf *b, char c)
   pai__buf_add(b, &c, 1);
 }
 
-/* Where little room is left it is printed beside it first: to ask how long it
- * is would take as long as to print it. */
+/* With little space left, prints to a local buffer first: measuring the length
+ * costs as much as printing. */
 void pai__buf_vprintf(pai__buf *b, const char *fmt, va_list ap)
 {
-  size_t room = b->cap - b->len; /* 0 where nothing is there */
+  size_t room = b->cap - b->len; /* 0 without memory */
   char beside[256], *to = room > 0 ? b->data + b->len : NULL;
   va_list again;
   int n;

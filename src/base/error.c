@@ -1,11 +1,12 @@
 /*
- * error.c - pai_error: made by whoever fails, read and freed by the caller
+ * error.c - pai_error: created by the failing function, read and freed by the
+ * caller
  *
- * Errors come from malloc, not from an object's allocator: they outlive the
- * object that failed.  When malloc fails too, one static object stands in.
+ * Errors come from malloc, not from an object's allocator, because they
+ * outlive the object.  When malloc fails too, one static object is used.
  */
 #include "base/base.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +16,14 @@ struct pai_error {
   pai__pos pos;
   bool retriable;
   int no_answer;   /* PAI_NO_ANSWER_*, or 0 */
-  int64_t wait;    /* microseconds; 0: nothing is known */
+  int64_t wait;    /* microseconds; 0: not known */
   int status;      /* of HTTP, or 0 */
   const char *api; /* a literal, or NULL */
-  char *message;   /* NULL: the code's own text */
+  char *message;   /* NULL: the default text of the code */
   char *help;
   char *pointer;
+  char *file;
+  int number; /* errno for `file`, or 0 */
   pai_error *cause;
 };
 
@@ -34,19 +37,19 @@ static const struct {
   { PAI_EINVAL, "PAI_EINVAL", "invalid argument" },
   { PAI_ENOMEM, "PAI_ENOMEM", "out of memory" },
   { PAI_ENOTFOUND, "PAI_ENOTFOUND", "not found" },
-  { PAI_EEXISTS, "PAI_EEXISTS", "exists already" },
+  { PAI_EEXISTS, "PAI_EEXISTS", "already exists" },
   { PAI_ENOTSUP, "PAI_ENOTSUP", "not supported" },
   { PAI_ECANCELED, "PAI_ECANCELED", "cancelled" },
   { PAI_EUSER, "PAI_EUSER", "a callback failed" },
   { PAI_EIO, "PAI_EIO", "input or output failed" },
   { PAI_EPERM, "PAI_EPERM", "not permitted" },
-  { PAI_ELIMIT, "PAI_ELIMIT", "over a limit" },
+  { PAI_ELIMIT, "PAI_ELIMIT", "limit exceeded" },
   { PAI_EBUSY, "PAI_EBUSY", "busy" },
   { PAI_ENOROOM, "PAI_ENOROOM", "more than there is" },
   { PAI_EINTERNAL, "PAI_EINTERNAL", "internal error" },
 };
 
-/* Formats into malloc'ed memory; NULL when there is none. */
+/* Formats into malloc'ed memory; NULL when out of memory. */
 static char *format(const char *fmt, va_list ap)
 {
   va_list again;
@@ -129,7 +132,7 @@ int pai__oom(pai_error **err)
   return PAI_ENOMEM;
 }
 
-/* The error that additions may be made to, or NULL. */
+/* Returns the error if additions are possible, or NULL. */
 static pai_error *writable(pai_error **err)
 {
   return err != NULL && *err != &no_memory ? *err : NULL;
@@ -148,17 +151,33 @@ void pai__error_help(pai_error **err, const char *fmt, ...)
   va_end(ap);
 }
 
+/* Replaces *to by a copy of a text; NULL when out of memory. */
+static void replace(char **to, const char *text)
+{
+  size_t size = strlen(text) + 1;
+
+  free(*to);
+  *to = malloc(size);
+  if (*to != NULL)
+    memcpy(*to, text, size);
+}
+
 void pai__error_pointer(pai_error **err, const char *pointer)
 {
   pai_error *e = writable(err);
-  size_t size = strlen(pointer) + 1;
+
+  if (e != NULL)
+    replace(&e->pointer, pointer);
+}
+
+void pai__error_file(pai_error **err, const char *path, int number)
+{
+  pai_error *e = writable(err);
 
   if (e == NULL)
     return;
-  free(e->pointer);
-  e->pointer = malloc(size);
-  if (e->pointer != NULL)
-    memcpy(e->pointer, pointer, size);
+  replace(&e->file, path);
+  e->number = number;
 }
 
 void pai__error_retriable(pai_error **err)
@@ -195,7 +214,7 @@ void pai__error_api(pai_error **err, int status, const char *api)
   e->api = api;
 }
 
-/* The row of `code`, or -1. */
+/* Returns the index of `code`, or -1. */
 static int find_code(int code)
 {
   for (size_t i = 0; i < PAI__LEN(codes); i++)
@@ -273,6 +292,16 @@ int64_t pai_error_retry_after(const pai_error *err)
   return err != NULL ? err->wait : 0;
 }
 
+const char *pai_error_file(const pai_error *err)
+{
+  return err != NULL ? err->file : NULL;
+}
+
+int pai_error_number(const pai_error *err)
+{
+  return err != NULL ? err->number : 0;
+}
+
 const pai_error *pai_error_cause(const pai_error *err)
 {
   return err != NULL ? err->cause : NULL;
@@ -285,6 +314,7 @@ void pai_error_free(pai_error *err)
     free(err->message);
     free(err->help);
     free(err->pointer);
+    free(err->file);
     free(err);
     err = cause;
   }

@@ -1,13 +1,13 @@
-/* findings.c - what is wrong with a file, as it is found */
+/* findings.c - collects the errors and warnings of a file */
 #include "base/findings.h"
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A file that has more to say for itself is none that somebody wrote. */
+/* Limits of a report.  A file written by hand does not reach them. */
 enum { MOST_FOUND = 1000, MOST_BYTES = 1 << 20 };
 
 void pai__findings_init(pai__findings *f, pai__arena *arena,
@@ -33,7 +33,7 @@ const pai__secrets *pai__findings_secrets(pai__findings *f)
 
 const pai__secrets *pai__findings_shown(pai__findings *f)
 {
-  const char *text = f->tree->text; /* NULs are behind it */
+  const char *text = f->tree->text; /* followed by NULs */
   uint32_t from, to;
 
   if (f->len == 0 || f->secrets_found)
@@ -69,7 +69,7 @@ void pai__findings_dispose(pai__findings *f)
   pai__free(f->arena->alloc, f->list, f->cap * sizeof(*f->list));
 }
 
-/* A copy in the arena; NULL and a failure when memory is short. */
+/* Copies the text to the arena; NULL and sticky failure when out of memory. */
 static const char *keep(pai__findings *f, pai__buf *b)
 {
   const char *copy = NULL;
@@ -119,7 +119,7 @@ bool pai__findings_full(pai__findings *f, int severity)
   return true;
 }
 
-/* Room for one more. */
+/* Ensures space for one more. */
 static bool make_room(pai__findings *f, int severity)
 {
   if (pai__findings_full(f, severity))
@@ -226,8 +226,8 @@ static int by_place(const void *a, const void *b)
   return order != 0 ? order : strcmp(x->pointer, y->pointer);
 }
 
-/* What refers to others is met with every alias of it, and known by the path
- * to where it stands. */
+/* Drops a finding that was met before through another alias: it has the same
+ * place and pointer. */
 static void drop_repeated(pai__findings *f)
 {
   size_t kept = 1;
@@ -241,7 +241,7 @@ static void drop_repeated(pai__findings *f)
   f->len = kept;
 }
 
-/* Behind the last, where a reader arrives. */
+/* Adds how many were left out, as the last finding. */
 static void tell_left_out(pai__findings *f)
 {
   pai__finding more = f->list[f->len - 1];

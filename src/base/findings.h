@@ -1,7 +1,7 @@
 /*
- * findings.h - what is wrong with a file, as it is found
+ * findings.h - collects the errors and warnings of a file
  *
- * Failure of memory is sticky and told by pai__findings_end().
+ * Lack of memory is sticky and reported by pai__findings_end().
  */
 #ifndef PAI_SRC_BASE_FINDINGS_H
 #define PAI_SRC_BASE_FINDINGS_H
@@ -12,8 +12,8 @@
 
 #include <openpai/report.h>
 
-/* What the file would have to say: of pai_diagnostic.  Its texts are static, or
- * of the arena. */
+/* The expected content, for pai_diagnostic.  Its texts are static, or of the
+ * arena. */
 typedef struct pai__demand {
   const char *missing, *pattern;
   const char *const *allowed;
@@ -29,12 +29,12 @@ typedef struct pai__finding {
   uint32_t start, end;
   const char *pointer, *message, *help; /* help: NULL for none */
   pai__demand wanted;
-  pai__node at;           /* what it was found at */
-  struct pai__fix *fixes; /* the arena's; NULL: none */
+  pai__node at;           /* the node of the finding */
+  struct pai__fix *fixes; /* of the arena; NULL: none */
 } pai__finding;
 
-/* The way to a value as a reader goes it: through an alias, not to where its
- * anchor stands. */
+/* A value's position on a reader's way: through an alias, not at its
+ * anchor. */
 typedef struct pai__place {
   const struct pai__place *up; /* NULL: the root */
   pai__node key;               /* of an entry, or PAI__NO_NODE */
@@ -42,22 +42,22 @@ typedef struct pai__place {
 } pai__place;
 
 typedef struct pai__findings {
-  pai__arena *arena; /* of the strings */
+  pai__arena *arena; /* holds the strings */
   const pai__tree *tree;
-  /* Finds what no message may tell, when it is first asked for: all that has
-   * to do with bytes [from, to) of the text.  PAI_OK or PAI_ENOMEM.  NULL:
-   * there are no secrets. */
+  /* Finds the secrets in bytes [from, to) of the text, which messages must not
+   * show.  Called when needed first.  PAI_OK or PAI_ENOMEM.  NULL: no
+   * secrets. */
   int (*find_secrets)(pai__secrets *secrets, const pai__tree *tree,
                       uint32_t from, uint32_t to);
   pai__secrets secrets; /* pai__findings_secrets() */
   bool secrets_found;
-  pai__finding *list; /* the arena's allocator's */
+  pai__finding *list; /* from the arena's allocator */
   size_t len, cap;
   size_t errors;
   size_t bytes;            /* of all pointers and messages */
-  size_t left_out;         /* found when there was enough already */
-  const pai__place *place; /* of what is found, or NULL: ask the tree */
-  pai__trail trail;        /* of the pointers that the tree was asked for */
+  size_t left_out;         /* findings beyond the limit */
+  const pai__place *place; /* of the next finding; NULL: found in the tree */
+  pai__trail trail;        /* of pointers looked up in the tree */
   bool failed;
 } pai__findings;
 
@@ -65,48 +65,49 @@ void pai__findings_init(pai__findings *f, pai__arena *arena,
                         const pai__tree *tree);
 void pai__findings_dispose(pai__findings *f);
 
-/* Something at a node; a key has its value's pointer.  False: there was enough
- * already, and whatever helps with it need not be thought of. */
+/* Adds a finding at a node; a key has its value's pointer.  False: the limit
+ * is reached, and help or fixes are not needed. */
 bool pai__find(pai__findings *f, int severity, const char *code, pai__node at,
                const char *fmt, ...) PAI__PRINTF(5, 6);
-/* Whether there is no room for another one, which is counted then: nothing
- * need be worked out for it. */
+/* Returns whether the limit is reached; then the finding is counted, and its
+ * text is not needed. */
 bool pai__findings_full(pai__findings *f, int severity);
 /* The same for a part of the node's text: `at` gives the pointer. */
 void pai__find_part(pai__findings *f, int severity, const char *code,
                     pai__node at, size_t start, size_t end, const char *fmt,
                     ...) PAI__PRINTF(7, 8);
-/* What the file would have to say, of what was found last, if that was kept. */
+/* Sets the expected content of the last finding, if it was kept. */
 void pai__find_wanted(pai__findings *f, const pai__demand *wanted);
-/* How to mend what was found last, if that was kept. */
+/* Sets the help of the last finding, if it was kept. */
 void pai__find_help(pai__findings *f, const char *fmt, ...) PAI__PRINTF(2, 3);
 
-/* Puts them in the order of the file; PAI_OK or PAI_ENOMEM. */
+/* Sorts the findings by place; PAI_OK or PAI_ENOMEM. */
 int pai__findings_end(pai__findings *f);
 
 const pai__secrets *pai__findings_secrets(pai__findings *f);
-/* When all is found and in order: those in the lines that are shown. */
+/* Returns the secrets in the lines that are shown.  Call it after
+ * pai__findings_end(). */
 const pai__secrets *pai__findings_shown(pai__findings *f);
 
-/* A node's value for a message: 'two', 2, a list; returns out. */
+/* Formats a node's value for a message: 'two', 2, a list; returns out. */
 enum { PAI__VALUE_TEXT = 96 };
 const char *pai__value_text(char out[PAI__VALUE_TEXT], pai__findings *f,
                             pai__node n);
-/* A key as it may be told: one that is an alias, as it is written, since it
- * may stand for a secret. */
+/* Returns a key as messages may show it.  A key that is an alias is shown as
+ * it is written, because its target may be a secret. */
 const char *pai__key_shown(pai__findings *f, pai__node key, size_t *len);
-/* The pointer of a node with its keys as they may be told. */
+/* Appends the pointer of a node, with keys as messages may show them. */
 void pai__findings_pointer(pai__findings *f, pai__node at, pai__buf *out);
 
-/* --- suggest.c ------------------------------------------------------------ */
+/* --- similar names (suggest.c) ------------------------------------------- */
 
-/* A word, ready to be compared with many; a longer one is like none. */
+/* A word, prepared for many comparisons; a longer word is similar to none. */
 enum { PAI__LONGEST_WORD = 64 };
 typedef struct pai__word {
   const char *s;
   size_t len;
-  uint64_t letters; /* bits: that it is there, and above, that it is there
-                       twice; what is none may share one */
+  uint64_t letters; /* bit set of letters present, and in the upper half of
+                       letters present twice; other bytes may share a bit */
 } pai__word;
 static inline pai__word pai__word_of(const char *s, size_t len)
 {
@@ -123,9 +124,10 @@ static inline pai__word pai__word_of(const char *s, size_t len)
 
 bool pai__word_near(const pai__word *a, const pai__word *b, unsigned slips);
 
-/* Are two words the same but for `slips`, 3 at most: letters to add, drop,
- * change or swap?  Case does not count.  A slip adds one letter that was
- * missing, at most: that settles nearly all. */
+/* Returns whether two words differ by at most `slips` (3 at most) typing
+ * errors: letters to add, drop, change or swap, ignoring case.  Each error
+ * adds at most one missing letter, which rules out nearly all words
+ * quickly. */
 static inline bool pai__word_within(const pai__word *a, const pai__word *b,
                                     unsigned slips)
 {
@@ -136,25 +138,25 @@ static inline bool pai__word_within(const pai__word *a, const pai__word *b,
   here = a->letters & ~b->letters;
   there = b->letters & ~a->letters;
   for (unsigned i = 0; i < slips; i++) {
-    here &= here - 1; /* one bit less */
+    here &= here - 1; /* clears one bit */
     there &= there - 1;
   }
   return (here | there) == 0 && pai__word_near(a, b, slips);
 }
 
-/* May a word be a slip for a name? */
+/* Returns whether a word may be a misspelt name. */
 bool pai__word_like(const pai__word *word, const pai__word *name);
 
-/* Collects names; says which of them are most like a word, if any are. */
+/* Collects names and finds those most similar to a word. */
 enum { PAI__MOST_NEAR = 3 };
 typedef struct pai__names {
   const char *word;
   size_t word_len;
-  bool made_up; /* the names are a person's: two that are alike may both be
-                   meant, so that only case is surely a slip */
-  pai__word near[PAI__MOST_NEAR]; /* the most like, the first of them */
-  size_t near_count;              /* that many are as like */
-  unsigned distance;              /* of those */
+  bool made_up; /* the names are the user's own: two similar ones may both be
+                   correct, so only a difference in case is surely an error */
+  pai__word near[PAI__MOST_NEAR]; /* the first of the most similar names */
+  size_t near_count;              /* number of equally similar names */
+  unsigned distance;              /* of those from the word */
   pai__buf list;                  /* "a, b, c" */
   size_t count;
 } pai__names;
@@ -162,15 +164,14 @@ typedef struct pai__names {
 void pai__names_init(pai__names *n, const pai_alloc *alloc, const char *word,
                      size_t len);
 void pai__names_add(pai__names *n, const char *name, size_t len);
-/* Whether the nearest are so like the word that one of them was surely meant;
- * and whether it is the first, whoever reads it. */
+/* Returns whether the nearest names are so similar that one of them was surely
+ * meant; and whether it is surely the first one. */
 bool pai__names_surely(const pai__names *n);
 bool pai__names_only(const pai__names *n);
-/* Helps with what was found last: "did you mean 'x'?", or the list with
- * `which` before it; and ends the collection.  The word that was found gets a
- * fix for each. */
+/* Adds help to the last finding: "did you mean 'x'?", or the list with `which`
+ * before it; and disposes of the names.  Adds a fix for each similar name. */
 void pai__names_help(pai__names *n, pai__findings *f, const char *which);
-/* The same for an error; of no names nothing is said. */
+/* The same for an error; adds nothing if there are no names. */
 void pai__names_tell(pai__names *n, pai_error **err, const char *which);
 
 #endif

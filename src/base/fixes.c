@@ -1,7 +1,7 @@
-/* fixes.c - how to correct what was found, while it is found */
+/* fixes.c - creates corrections of findings */
 #include "base/fixes.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 static pai__finding *last_found(pai__findings *f)
 {
@@ -11,7 +11,7 @@ static pai__finding *last_found(pai__findings *f)
 
 /* --- adding ------------------------------------------------------------- */
 
-/* Whether a node stands where the finding says that it is, or below. */
+/* Returns whether a node is at the finding's place or below it. */
 static bool is_written_there(pai__findings *f, const pai__finding *x,
                              pai__node at)
 {
@@ -97,7 +97,8 @@ void pai__fix_drop(pai__findings *f, const pai__fix *fix)
 
 /* --- words -------------------------------------------------------------- */
 
-/* Whether a plain scalar of YAML says just that, in brackets, too. */
+/* Returns whether a YAML plain scalar would have exactly this text, in flow
+ * style, too. */
 static bool is_plain(const char *s, size_t len)
 {
   static const char *const taken[] = { "true", "false", "null", "yes", "no",
@@ -202,9 +203,10 @@ void pai__fix_plain(pai__findings *f, bool sure, pai__node at,
   pai__fix_change(f, fix, n->start, n->end, text, strlen(text));
 }
 
-/* --- asking ------------------------------------------------------------- */
+/* --- queries ------------------------------------------------------------- */
 
-/* Is a change's text a key, or a list of entries that begins with it? */
+/* Returns whether the text of a change is a key, or a list of entries
+ * beginning with it. */
 static bool gives_key(const char *text, const char *key, size_t len)
 {
   if (*text == '"' || *text == '\'')

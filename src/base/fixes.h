@@ -1,23 +1,23 @@
 /*
- * fixes.h - how to correct what was found: changes of the text
+ * fixes.h - corrections of findings, as changes of the text
  *
- * A fix belongs to what was found last, and to the findings' arena.  Failure of
- * memory is sticky, as that of the findings.  Where a fix cannot be had it is
- * NULL, which all of these take.
+ * A fix belongs to the last finding, and to the findings' arena.  Lack of
+ * memory is sticky, as for findings.  All of these functions accept NULL, an
+ * impossible fix.
  */
 #ifndef PAI_SRC_BASE_FIXES_H
 #define PAI_SRC_BASE_FIXES_H
 
 #include "base/report.h"
 
-/* Of one fix; what needs more is none. */
+/* Limit for one fix; a fix with more is dropped. */
 enum { PAI__MOST_CHANGES = 1000 };
 
-/* Bytes [start, end) of the text become others. */
+/* Replaces bytes [start, end) of the text. */
 typedef struct pai__change {
   struct pai__change *next;
   uint32_t start, end;
-  const char *text; /* the arena's, or static */
+  const char *text; /* of the arena, or static */
 } pai__change;
 
 typedef struct pai__fix {
@@ -28,35 +28,36 @@ typedef struct pai__fix {
   size_t count;                /* of changes */
 } pai__fix;
 
-/* A fix without changes, with a title; `at` is what it changes.  NULL: what was
- * found last was not kept, or is met through an alias or a merge key, so that a
- * change would be one of other places, too. */
+/* Adds a fix with a title and without changes; `at` is what it changes.  NULL:
+ * the last finding was not kept, or its place is reached through an alias or a
+ * merge key, so a change would affect other places, too. */
 pai__fix *pai__fix_add(pai__findings *f, bool sure, pai__node at,
                        const char *title, ...) PAI__PRINTF(4, 5);
-/* One more change; they come in the order of the text.  The text is copied. */
+/* Adds a change; changes come in the order of the text.  The text is
+ * copied. */
 void pai__fix_change(pai__findings *f, pai__fix *fix, size_t start, size_t end,
                      const char *text, size_t len);
-/* Takes a fix back, the last that was added. */
+/* Removes the fix that was added last. */
 void pai__fix_drop(pai__findings *f, const pai__fix *fix);
 
-/* A scalar or key becomes a word, quoted as it was, if it must be or may; "write
- * 'WORD'".  What stands on several lines stays. */
+/* Replaces a scalar or key by a word, quoted as before if necessary or
+ * possible; "write 'WORD'".  A value on several lines is not changed. */
 void pai__fix_word(pai__findings *f, bool sure, pai__node at, const char *word,
                    size_t len);
-/* It becomes a text that needs no quotes; "write TEXT". */
+/* Replaces it by a text that needs no quotes; "write TEXT". */
 void pai__fix_plain(pai__findings *f, bool sure, pai__node at,
                     const char *text);
 
-/* Whether the mapping of a pointer, of so many bytes, will get a key by a fix of
- * another one. */
+/* Returns whether a fix of another finding adds the key to the mapping of that
+ * pointer. */
 bool pai__fix_offered(const pai__findings *f, const char *pointer,
                       size_t pointer_len, const char *key, size_t len);
 
-/* The fixes of a finding, as the caller sees them; PAI_OK or PAI_ENOMEM. */
+/* Converts the fixes of a finding for the caller; PAI_OK or PAI_ENOMEM. */
 int pai__report_fixes(pai_report *r, const pai__tree *tree,
                       const pai__finding *x, pai_diagnostic *d);
-/* The one diagnostic of a text that is no document gets a fix: the text as it
- * should be, line by line.  PAI_OK or PAI_ENOMEM. */
+/* Adds a fix to the one diagnostic of a text that does not parse: the
+ * corrected text, line by line.  PAI_OK or PAI_ENOMEM. */
 int pai__report_mend(pai_report *r, const char *title, bool sure,
                      const char *text, size_t len, const pai__buf *mended);
 

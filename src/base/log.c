@@ -1,4 +1,5 @@
-/* log.c - one line to whoever listens; the library itself never prints */
+/* log.c - passes a log line to the object's callback; the library itself never
+ * prints */
 #include "base/base.h"
 
 #include <stdio.h>
@@ -13,7 +14,8 @@ void pai__log_line(const pai__log *log, int level, const char *fmt, ...)
   va_start(ap, fmt);
   (void)vsnprintf(line, sizeof(line), fmt, ap);
   va_end(ap);
-  for (char *p = line; *p != '\0'; p++) /* others' words are in it */
+  for (char *p = line; *p != '\0'; p++) /* the text may contain control
+                                           characters from outside */
     if ((unsigned char)*p < ' ' || *p == 0x7f)
       *p = ' ';
   log->cb(log->user_data, level, line);

@@ -1,16 +1,16 @@
-/* map.c - open addressing over an insertion-ordered array of entries */
+/* map.c - hash map: open addressing over an insertion-ordered array of
+ * entries */
 #include "base/map.h"
+
+#include "base/hash.h"
 
 enum { FEWEST_SLOTS = 16 };
 
-static uint64_t hash_bytes(const void *key, size_t len)
+uint64_t pai__map_hash(const void *key, size_t len)
 {
-  const unsigned char *p = key;
-  uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, then a finaliser to spread it */
+  uint64_t h = pai__hash(PAI__HASH_SEED, key, len);
 
-  for (size_t i = 0; i < len; i++)
-    h = (h ^ p[i]) * 0x100000001b3u;
-  h ^= h >> 32;
+  h ^= h >> 32; /* finalizer, to spread the bits */
   h *= 0x9e3779b97f4a7c15u;
   return h ^ (h >> 29);
 }
@@ -30,7 +30,7 @@ void pai__map_dispose(pai__map *m)
   pai__map_init(m, m->alloc);
 }
 
-/* The entry of this key, or NULL. */
+/* Returns the entry of this key, or NULL. */
 static pai__map_entry *find(const pai__map *m, const void *key, size_t len,
                             uint64_t hash)
 {
@@ -57,7 +57,7 @@ static void place(pai__map *m, size_t entry)
   m->slots[s] = (uint32_t)entry + 1;
 }
 
-/* Drops removed entries and lays the slots anew, at most half full. */
+/* Drops removed entries and rebuilds the slots, at most half full. */
 static int rebuild(pai__map *m)
 {
   size_t nslots = FEWEST_SLOTS, kept = 0;
@@ -82,7 +82,7 @@ static int rebuild(pai__map *m)
 
 int pai__map_set(pai__map *m, const void *key, size_t len, void *value)
 {
-  uint64_t hash = hash_bytes(key, len);
+  uint64_t hash = pai__map_hash(key, len);
   pai__map_entry *e = find(m, key, len, hash);
   char *copy;
 
@@ -105,21 +105,21 @@ int pai__map_set(pai__map *m, const void *key, size_t len, void *value)
 
 void *pai__map_get(const pai__map *m, const void *key, size_t len)
 {
-  const pai__map_entry *e = find(m, key, len, hash_bytes(key, len));
+  const pai__map_entry *e = find(m, key, len, pai__map_hash(key, len));
 
   return e != NULL ? e->value : NULL;
 }
 
 void *pai__map_remove(pai__map *m, const void *key, size_t len)
 {
-  pai__map_entry *e = find(m, key, len, hash_bytes(key, len));
+  pai__map_entry *e = find(m, key, len, pai__map_hash(key, len));
   void *value;
 
   if (e == NULL)
     return NULL;
   value = e->value;
   pai__free(m->alloc, e->key, e->len + 1);
-  e->key = NULL; /* its slot stays taken until the next rebuild */
+  e->key = NULL; /* its slot stays in use until the next rebuild */
   m->live--;
   return value;
 }

@@ -1,9 +1,10 @@
 /*
- * map.h - a hash map from byte strings to pointers, in order of insertion
+ * map.h - hash map from byte strings to pointers, in order of insertion
  *
- * Walking it (entries 0 .. count-1) never depends on the hash, so output made
+ * Iteration (entries 0 .. count-1) never depends on the hash, so output made
  * from a map is the same everywhere.  Keys are copied.  Integer keys are
- * passed as their bytes.  Not for keys an attacker chooses in bulk: sort those.
+ * passed as their bytes.  Not for keys that an attacker chooses in bulk: sort
+ * those.
  */
 #ifndef PAI_SRC_BASE_MAP_H
 #define PAI_SRC_BASE_MAP_H
@@ -26,17 +27,20 @@ typedef struct pai__map {
   size_t nslots;   /* 0 or a power of two */
 } pai__map;
 
+/* Returns the hash of bytes that maps use. */
+uint64_t pai__map_hash(const void *key, size_t len);
+
 void pai__map_init(pai__map *m, const pai_alloc *alloc);
 void pai__map_dispose(pai__map *m); /* values are the caller's */
 
-/* Adds or replaces.  PAI_OK or PAI_ENOMEM, and then the map is as it was. */
+/* Adds or replaces.  PAI_OK, or PAI_ENOMEM and the map is unchanged. */
 int pai__map_set(pai__map *m, const void *key, size_t len, void *value);
-/* The value, or NULL. */
+/* Returns the value, or NULL. */
 void *pai__map_get(const pai__map *m, const void *key, size_t len);
-/* Takes the key out and returns its value, or NULL. */
+/* Removes the key and returns its value, or NULL. */
 void *pai__map_remove(pai__map *m, const void *key, size_t len);
 
-/* Walks live entries: for (i = 0; (e = pai__map_next(m, &i)) != NULL;) */
+/* Iterates live entries: for (i = 0; (e = pai__map_next(m, &i)) != NULL;) */
 const pai__map_entry *pai__map_next(const pai__map *m, size_t *i);
 
 #endif

@@ -12,7 +12,7 @@ uint64_t pai__prng_next(pai__prng *r)
 
 uint64_t pai__prng_below(pai__prng *r, uint64_t n)
 {
-  uint64_t bias = (0 - n) % n; /* 2^64 mod n: draws below it are thrown away */
+  uint64_t bias = (0 - n) % n; /* 2^64 mod n: draws below it are discarded */
   uint64_t x;
 
   do

@@ -13,7 +13,7 @@ typedef struct pai__prng {
 } pai__prng;
 
 uint64_t pai__prng_next(pai__prng *r);
-/* Uniform in [0, n), without bias; n > 0. */
+/* Returns a uniform number in [0, n), without bias; n > 0. */
 uint64_t pai__prng_below(pai__prng *r, uint64_t n);
 
 #endif

@@ -1,8 +1,8 @@
-/* report.c - pai_report: what was found, as the caller sees it */
+/* report.c - pai_report: the findings as the caller sees them */
 #include "base/fixes.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
-/* Characters of a line that is shown, and of a mask. */
+/* In characters: context before a finding, width of the line shown, mask. */
 enum { BEFORE = 60, WIDEST = 160, MASK = sizeof(PAI__MASK) - 1 };
 
 int pai__report_new(pai_report **out, const pai_alloc *alloc)
@@ -38,8 +38,8 @@ static bool is_blank(char c)
   return c == ' ' || c == '\t';
 }
 
-/* A byte of the text, which ends in NULs; what a terminal would act on is a
- * question mark, but for tabs. */
+/* Returns a byte of the text, which ends in NULs; control characters other
+ * than tabs become question marks. */
 static void add_byte(pai__buf *b, const char *c)
 {
   if (*c != '\t' && pai__is_control(c, 1))
@@ -50,13 +50,13 @@ static void add_byte(pai__buf *b, const char *c)
     pai__buf_char(b, *c);
 }
 
-/* Adds the line from a byte on, a mask for each secret in it, and tells which
- * characters of that the finding is. */
+/* Appends the line from a byte on, with a mask for each secret, and sets which
+ * characters of it the finding covers. */
 static void add_line(pai__buf *b, const pai__secrets *secrets, size_t from,
                      const pai__finding *x, pai_diagnostic *d)
 {
   const pai__tree *t = secrets->tree;
-  uint32_t shown = b->len > 0 ? 3 : 0; /* characters: dots stand before it */
+  uint32_t shown = b->len > 0 ? 3 : 0; /* in characters, after leading dots */
   bool blank = true, masked = false;
   size_t i = from;
 
@@ -85,7 +85,7 @@ static void add_line(pai__buf *b, const pai__secrets *secrets, size_t from,
     d->source_end_column = d->source_column + 1;
 }
 
-/* The line a finding begins in, or a part of it around that, without its
+/* Shows the line in which a finding begins, or a part of it, without
  * secrets. */
 static int show_line(pai_report *r, pai__findings *f, const pai__finding *x,
                      pai_diagnostic *d)
@@ -199,8 +199,8 @@ int pai__report_show(pai_report *r, const char *text, size_t len)
   return rc;
 }
 
-/* The error that says most by itself: the first, but what lacks is mostly what
- * was misspelt, and a heading says nothing. */
+/* Returns the most helpful error: the first one, but a missing key is mostly a
+ * misspelt one, and a heading says nothing. */
 static const pai_diagnostic *telling_error(const pai_report *r)
 {
   const pai_diagnostic *first = NULL;
@@ -227,7 +227,7 @@ int pai__report_raise(const pai_report *r, pai_error **err)
 
   code = strcmp(d->code, "limit") == 0 ? PAI_ELIMIT : PAI_EINVAL;
   if (err == NULL)
-    err = &local; /* additions need it */
+    err = &local; /* additions need an error */
   (void)pai__fail_at(err, code, (pai__pos){ d->line, d->column }, "%s",
                      d->message);
   pai__error_pointer(err, d->pointer);

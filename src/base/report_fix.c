@@ -1,9 +1,9 @@
-/* report_fix.c - fixes as the caller sees them, and texts corrected by them */
+/* report_fix.c - fixes in a report: showing and applying them */
 #include "base/fixes.h"
 
 #include <stdlib.h>
 
-/* --- showing ------------------------------------------------------------ */
+/* --- showing ------------------------------------------------------------- */
 
 static pai_text_edit show_edit(const pai__tree *t, const pai__change *c)
 {
@@ -18,7 +18,7 @@ static pai_text_edit show_edit(const pai__tree *t, const pai__change *c)
                           .text = c->text };
 }
 
-/* NULL when memory is short. */
+/* Returns NULL when out of memory. */
 static const pai_fix *show_fix(pai_report *r, const pai__tree *t,
                                const pai__fix *fix)
 {
@@ -71,7 +71,7 @@ int pai__report_fixes(pai_report *r, const pai__tree *tree,
   return PAI_OK;
 }
 
-/* The end of the line at p. */
+/* Returns the end of the line at p. */
 static const char *line_end(const char *p, const char *end)
 {
   while (p < end && *p != '\n' && *p != '\r')
@@ -81,8 +81,8 @@ static const char *line_end(const char *p, const char *end)
 
 #define NO_BREAK "\xc2\xa0"
 
-/* What differs of a line, [a, a_end) and [b, b_end): each no-break space that
- * becomes a space, and one part at most. */
+/* Adds the differing parts of a line, [a, a_end) and [b, b_end): each no-break
+ * space that becomes a space, and at most one other part. */
 static void change_line(pai__findings *f, pai__fix *fix, const char *a,
                         const char *a_end, const char *b, const char *b_end)
 {
@@ -141,11 +141,11 @@ int pai__report_mend(pai_report *r, const char *title, bool sure,
 
 /* --- applying ----------------------------------------------------------- */
 
-/* A change that is chosen. */
+/* A chosen change. */
 typedef struct chosen {
   size_t start, end;
   const char *text;
-  size_t order; /* among those of one place */
+  size_t order; /* among changes at one place */
 } chosen;
 
 typedef struct fixer {
@@ -160,8 +160,8 @@ static bool same(const chosen *a, const chosen *b)
          strcmp(a->text, b->text) == 0;
 }
 
-/* Whether two changes get in each other's way.  At one place several things
- * may be inserted. */
+/* Returns whether two changes conflict.  Several insertions at one place do
+ * not. */
 static bool collide(const chosen *a, const chosen *b)
 {
   if (a->start == a->end || b->start == b->end)
@@ -178,8 +178,8 @@ static chosen chosen_of(const fixer *x, const pai_text_edit *e)
   };
 }
 
-/* Whether all of a fix is there already (an alias leads to one place twice), or
- * some of it is in the way of another: 1, 0, else -1. */
+/* Returns 1 if the whole fix is chosen already (through another alias), 0 if
+ * it conflicts with a chosen one, else -1. */
 static int is_there(const fixer *x, const pai_fix *fix)
 {
   size_t there = 0;
@@ -218,12 +218,12 @@ static int by_place(const void *a, const void *b)
 
   if (x->start != y->start)
     return x->start < y->start ? -1 : 1;
-  if (x->end != y->end) /* what is inserted comes first */
+  if (x->end != y->end) /* insertions come first */
     return x->end < y->end ? -1 : 1;
   return x->order < y->order ? -1 : 1;
 }
 
-/* Chooses among the fixes of one diagnostic: 1, or 0 for none. */
+/* Chooses one of a diagnostic's fixes: 1, or 0 for none. */
 static int choose_one(fixer *x, const pai_diagnostic *d, pai_fix_cb choose,
                       void *user_data)
 {
@@ -275,8 +275,6 @@ int pai_report_fix(const pai_report *report, const char *text, size_t len,
   fixer x = { .t = NULL };
   int count = 0, rc = PAI_OK;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(report != NULL, err);
   PAI__CHECK_ARG_ERR(text != NULL, err);
   PAI__CHECK_ARG_ERR(write != NULL, err);

@@ -1,4 +1,4 @@
-/* secrets.c - which parts of a text nobody may see, once they are found */
+/* secrets.c - secret parts of a text: collects and looks up their ranges */
 #include "base/secrets.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static bool ends_line(char c)
   return c == '\n' || c == '\r';
 }
 
-/* How far a byte is from where its line begins. */
+/* Returns the distance of a byte from the start of its line. */
 static uint32_t indent_of(const pai__tree *t, uint32_t at)
 {
   uint32_t start = at;
@@ -34,12 +34,12 @@ static uint32_t indent_of(const pai__tree *t, uint32_t at)
   return at - start;
 }
 
-/* From `at` on, the end of comments: behind something on its line, and on
- * lines of their own that are indented by more than the line of `key`.  That is
- * looked for only then: many keys may stand in one line. */
+/* Returns the end of the comments after `at`: on the same line, and on
+ * following lines that are indented by more than the line of `key`.  The
+ * indent is computed only if needed: many keys may be on one line. */
 static uint32_t skip_comments(const pai__tree *t, uint32_t at, uint32_t key)
 {
-  const char *text = t->text; /* NULs are behind it */
+  const char *text = t->text; /* followed by NULs */
   uint32_t end = at;
 
   for (;;) {
@@ -87,8 +87,8 @@ int pai__secrets_add_key(pai__secrets *s, pai__node key)
   return rc == PAI_OK ? pai__secrets_add_entry(s, key) : rc;
 }
 
-/* Adds what the aliases in them stand for, and the aliases in that; each
- * anchor once, for aliases can stand for more than there is memory. */
+/* Adds the targets of aliases in secrets, and of aliases in those; each anchor
+ * once, because aliases can expand to more than memory. */
 static int add_aliased(pai__secrets *s)
 {
   const pai__tree *t = s->tree;
@@ -121,7 +121,7 @@ static int by_start(const void *a, const void *b)
   return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Sorts them, and makes one of those that overlap. */
+/* Sorts the ranges and merges overlapping ones. */
 static void tidy(pai__secrets *s)
 {
   size_t kept = 0;
@@ -158,7 +158,7 @@ bool pai__secrets_has(const pai__secrets *s, uint32_t at)
 {
   size_t from = 0, to = s->len;
 
-  while (from < to) { /* the first that ends behind it */
+  while (from < to) { /* finds the first range that ends after it */
     size_t middle = from + (to - from) / 2;
 
     if (s->list[middle].end <= at)

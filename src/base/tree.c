@@ -1,11 +1,11 @@
-/* tree.c - a document's nodes, their places, and pointers to them */
+/* tree.c - nodes of a document, their places, and JSON pointers */
 #include "base/tree.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 
 enum {
   MARK_EVERY = 4096,
-  MANY_NODES = 4096 /* enough to tell from them how many there will be */
+  MANY_NODES = 4096 /* enough to estimate how many there will be */
 };
 
 /* --- lines and columns -------------------------------------------------- */
@@ -18,7 +18,7 @@ static bool is_break(const char *p)
 #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define EVERY_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
 
-/* The high bit of each byte that is c. */
+/* Sets the high bit of each byte that equals c. */
 static uint64_t find_byte(uint64_t w, unsigned char c)
 {
   const uint64_t low = EVERY_BYTE(0x7fu);
@@ -27,13 +27,14 @@ static uint64_t find_byte(uint64_t w, unsigned char c)
   return ~(((x & low) + low) | x | low);
 }
 
-/* How many bytes have their high bit set; no other bits are. */
+/* Counts bytes whose high bit is set; no other bits are. */
 static uint32_t count_marked(uint64_t mask)
 {
   return (uint32_t)(((mask >> 7) * EVERY_BYTE(1u)) >> 56);
 }
 
-/* As advance(), for eight bytes at a time; stops where it may not go on. */
+/* As advance(), for eight bytes at a time; stops at bytes that need
+ * advance(). */
 static const char *advance_fast(pai__pos *at, const char *p, const char *end)
 {
   for (; end - p >= 8; p += 8) {
@@ -108,7 +109,7 @@ size_t pai__tree_offset(const pai__tree *t, pai__pos pos)
     return 0;
   pos.line--;
   pos.column--;
-  while (low < high) { /* the last mark that is not behind pos */
+  while (low < high) { /* finds the last mark not after pos */
     size_t mid = (low + high + 1) / 2;
     const pai__pos *m = &t->marks[mid];
     if (m->line < pos.line || (m->line == pos.line && m->column <= pos.column))
@@ -130,7 +131,7 @@ size_t pai__tree_offset(const pai__tree *t, pai__pos pos)
   return (size_t)(p - t->text);
 }
 
-/* --- life --------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------ */
 
 int pai__tree_new(pai__tree **out, const pai_alloc *alloc, const char *text,
                   size_t len, pai_error **err)
@@ -227,8 +228,8 @@ int pai__tree_grow(pai__tree *t, size_t start)
   size_t cap = t->cap + t->cap / 2 + 8, want = 0, most = 4 * t->cap;
   pai__tree_node *grown;
 
-  /* Nodes come in the order of their starts: what has been read tells how
-   * many there will be.  It is believed as far as it is ordinary. */
+  /* Nodes come in the order of their starts, so the part read so far gives an
+   * estimate of their number.  It is limited to a usual density. */
   if (start > 1024)
     want = (size_t)((double)t->count / (double)start * (double)t->len);
   want += want / 32 + 8;
@@ -293,7 +294,7 @@ int pai__tree_close(pai__tree *t, pai__node n, uint32_t end, int duplicates,
   return PAI_OK;
 }
 
-/* A shorter block where a longer one was; the longer one if that fails. */
+/* Reallocates a shorter block; keeps the longer one if that fails. */
 static void *trim(const pai_alloc *a, void *p, size_t *cap, size_t len,
                   size_t size)
 {
@@ -355,7 +356,8 @@ typedef struct entry_at {
   uint64_t index;
 } entry_at;
 
-/* The entry of collection `at` that holds n, from one before it on. */
+/* Finds the entry of collection `at` that contains n, beginning at the trail's
+ * entry. */
 static entry_at find_entry(const pai__tree *t, pai__node at, pai__node n,
                            size_t level, pai__trail *trail)
 {
@@ -387,7 +389,7 @@ void pai__tree_pointer_along(const pai__tree *t, pai__node n, pai__buf *out,
                              pai__trail *trail)
 {
   pai__node at = 0;
-  bool merged = false; /* in the list of a merge key: no index */
+  bool merged = false; /* in the list of a merge key, which has no index */
 
   for (size_t level = 0; at != n && t->nodes[at].skip > at + 1; level++) {
     entry_at e = find_entry(t, at, n, level, trail);
@@ -408,7 +410,7 @@ void pai__tree_pointer_along(const pai__tree *t, pai__node n, pai__buf *out,
         pai__pointer_add(out, digits, len);
       merged = false;
     }
-    if (n < e.child) /* n is the key, or what the key was written as */
+    if (n < e.child) /* n is the key, or its original non-string value */
       return;
     at = e.child;
   }
@@ -423,7 +425,7 @@ void pai__tree_pointer(const pai__tree *t, pai__node n, pai__buf *out)
   pai__tree_pointer_along(t, n, out, &trail);
 }
 
-/* The item of a sequence that a token names. */
+/* Returns the item of a sequence for a token. */
 static pai__node item(const pai__tree *t, pai__node n, const char *token,
                       size_t len)
 {
@@ -444,7 +446,7 @@ static pai__node item(const pai__tree *t, pai__node n, const char *token,
   return PAI__NO_NODE;
 }
 
-/* Whether an escaped token is this key. */
+/* Returns whether an escaped token equals this key. */
 static bool same_token(const char *token, size_t len, const char *key,
                        size_t key_len)
 {
@@ -463,7 +465,7 @@ static bool same_token(const char *token, size_t len, const char *key,
   return k == key_len;
 }
 
-/* The value that a token names. */
+/* Returns the value for a token. */
 static pai__node entry(const pai__tree *t, pai__node n, const char *token,
                        size_t len)
 {

@@ -1,17 +1,18 @@
 /*
- * tree.h - one parsed document, whatever it was written in
+ * tree.h - parsed document, independent of its syntax
  *
  * The JSON reader and the YAML reader fill it; afterwards it never changes.
  * Nodes lie in document order, so a walk is a walk through memory:
  *
- *   - a node's first child is the next node, its next sibling is node.skip;
- *   - the children of a mapping are key, value, key, value, ...;
- *   - a key is always a string; one that was written as something else, and
- *     not as an alias, keeps that as its only child.
+ * - a node's first child is the next node, its next sibling is node.skip
+ * - the children of a mapping are key, value, key, value, ...
+ * - a key is always a string; one that was written as something else, and not
+ *   as an alias, keeps that as its only child
  *
- * Two views.  The effective view is what a reader of the document means:
- * aliases lead to their target, merge keys (<<) are resolved.  Everything
- * takes it unless it says "as written".  The view as written serves editors.
+ * There are two views.  The effective view is what a reader of the document
+ * sees: aliases lead to their target, merge keys (<<) are resolved.  All
+ * functions use it unless they say "as written".  The view as written is for
+ * editors.
  *
  * Threads: IMMUTABLE once parsed.
  */
@@ -33,10 +34,10 @@ enum {
   PAI__ALIAS /* as written only */
 };
 
-/* How a node was written: one style, and facts. */
+/* How a node was written: one style, and flags. */
 enum {
   PAI__STYLE = 7, /* mask */
-  PAI__PLAIN = 0, /* a block collection, for collections */
+  PAI__PLAIN = 0, /* for collections: block style */
   PAI__SINGLE = 1,
   PAI__DOUBLE = 2,
   PAI__LITERAL = 3,
@@ -44,8 +45,8 @@ enum {
   PAI__FLOW = 5,
   PAI__IS_KEY = 8,
   PAI__IS_MERGE = 16,  /* the key is << and its value was merged */
-  PAI__HAS_LIST = 32,  /* a mapping: its entries are not as written */
-  PAI__HAS_PROPS = 64, /* an anchor or a tag stands before it */
+  PAI__HAS_LIST = 32,  /* a mapping whose entries differ from those written */
+  PAI__HAS_PROPS = 64, /* has an anchor or a tag */
   PAI__CONVERTED = 128 /* the key was not written as a string */
 };
 
@@ -54,52 +55,53 @@ typedef uint32_t pai__node;
 
 typedef struct pai__tree_node {
   uint32_t start, end; /* bytes of the source, without anchor and tag */
-  uint32_t skip;       /* the node after this one and all below it */
+  uint32_t skip;       /* the node after this one and its descendants */
   uint8_t type;
   uint8_t flags;
   union {
     bool b;
-    int64_t i; /* INT, TIMESTAMP */
+    int64_t i; /* for INT, TIMESTAMP */
     double f;
     struct {
-      uint32_t off, len; /* in the tree's strings; a NUL follows */
-    } s;                 /* STRING, BINARY */
+      uint32_t off, len; /* in the tree's strings; followed by a NUL */
+    } s;                 /* for STRING, BINARY */
     struct {
       uint32_t count;
-      uint32_t side;  /* 0, or 1 + where its key lists begin */
-    } c;              /* SEQUENCE, MAPPING */
-    pai__node target; /* ALIAS; never an alias itself */
+      uint32_t side;  /* 0, or 1 + index of its key lists in `side` */
+    } c;              /* for SEQUENCE, MAPPING */
+    pai__node target; /* for ALIAS; never an alias itself */
   } u;
 } pai__tree_node;
 
-/* What a document was written in. */
+/* The syntax of a document. */
 enum { PAI__SYNTAX_JSON, PAI__SYNTAX_YAML };
 
 typedef struct pai__tree {
   pai_alloc alloc;
   uint8_t syntax; /* PAI__SYNTAX_* */
-  uint8_t how;    /* and the reader's flags or mode: enough to read it again */
+  uint8_t how;    /* the reader's flags or mode, needed to read it again */
   pai__tree_node *nodes; /* [0] is the root */
   size_t count, cap;
   char *strings;
   size_t strings_len, strings_cap;
-  uint32_t *side; /* lists of keys: as they are met, sorted */
+  uint32_t *side; /* lists of keys: in document order, then sorted */
   size_t side_len, side_cap;
-  bool repeats;     /* a mapping has a key twice, of which the later counts */
-  const char *text; /* a copy, with NULs behind it */
+  bool repeats;     /* a mapping has a repeated key, of which the last
+                       counts */
+  const char *text; /* a copy, followed by NULs */
   size_t len;
   pai__pos *marks; /* lines and characters before every 4096th byte */
-  size_t block;    /* bytes of the block that holds it all */
+  size_t block;    /* size of the block that holds the whole tree */
 } pai__tree;
 
 void pai__tree_free(pai__tree *t);
 
-/* A tree of its own with the same content.  PAI_ENOMEM. */
+/* Makes a separate tree with the same content.  PAI_ENOMEM. */
 int pai__tree_copy(pai__tree **out, const pai__tree *t);
 
-/* --- looking ------------------------------------------------------------ */
+/* --- queries ------------------------------------------------------------- */
 
-/* The node that stands for n: the target of an alias, else n. */
+/* Returns the target of an alias, else n. */
 static inline pai__node pai__tree_real(const pai__tree *t, pai__node n)
 {
   const pai__tree_node *p = &t->nodes[n];
@@ -118,7 +120,7 @@ static inline int pai__tree_type(const pai__tree *t, pai__node n)
   return pai__tree_at(t, n)->type;
 }
 
-/* STRING (keys too) and BINARY; NUL-terminated, len may be NULL. */
+/* For STRING (keys too) and BINARY.  NUL-terminated; len may be NULL. */
 static inline const char *pai__tree_str(const pai__tree *t, pai__node n,
                                         size_t *len)
 {
@@ -134,13 +136,13 @@ static inline bool pai__tree_bool(const pai__tree *t, pai__node n)
   return pai__tree_at(t, n)->u.b;
 }
 
-/* INT, and TIMESTAMP in milliseconds. */
+/* For INT, and TIMESTAMP in milliseconds. */
 static inline int64_t pai__tree_int(const pai__tree *t, pai__node n)
 {
   return pai__tree_at(t, n)->u.i;
 }
 
-/* INT and FLOAT. */
+/* For INT and FLOAT. */
 static inline double pai__tree_float(const pai__tree *t, pai__node n)
 {
   const pai__tree_node *p = pai__tree_at(t, n);
@@ -148,26 +150,26 @@ static inline double pai__tree_float(const pai__tree *t, pai__node n)
   return p->type == PAI__INT ? (double)p->u.i : p->u.f;
 }
 
-/* True for a number without fraction that fits, as 2, 2.0 and 1e3. */
+/* Returns true for a number without fraction that fits, as 2, 2.0 and 1e3. */
 bool pai__tree_whole(const pai__tree *t, pai__node n, int64_t *value);
 
-/* Items or entries. */
+/* Number of items or entries. */
 static inline uint32_t pai__tree_count(const pai__tree *t, pai__node n)
 {
   return pai__tree_at(t, n)->u.c.count;
 }
 
-/* The value of a key, a key being what pai__tree_next() gave. */
+/* Returns the value of a key that pai__tree_next() returned. */
 static inline pai__node pai__tree_value(const pai__tree *t, pai__node key)
 {
   return t->nodes[key].skip;
 }
 
-/* Walks the items of a sequence, or the keys of a mapping, in order:
- * for (it = pai__tree_iter(t, n); (k = pai__tree_next(&it)) != PAI__NO_NODE;) */
+/* Iterates the items of a sequence, or the keys of a mapping, in order: for
+ * (it = pai__tree_iter(t, n); (k = pai__tree_next(&it)) != PAI__NO_NODE;) */
 typedef struct pai__tree_walk {
   const pai__tree *tree;
-  const uint32_t *list; /* keys, or NULL to go as written */
+  const uint32_t *list; /* keys, or NULL: iterate as written */
   uint32_t left;
   pai__node next;
   bool keys;
@@ -178,6 +180,8 @@ static inline pai__tree_walk pai__tree_iter(const pai__tree *t, pai__node n)
   const pai__tree_node *p;
   pai__tree_walk w = { t, NULL, 0, 0, false };
 
+  if (n == PAI__NO_NODE) /* nothing to walk through */
+    return w;
   n = pai__tree_real(t, n);
   p = &t->nodes[n];
   w.next = n + 1;
@@ -204,15 +208,20 @@ static inline pai__node pai__tree_next(pai__tree_walk *w)
   return n;
 }
 
-/* The key node of an entry, and the value of one; or PAI__NO_NODE, also when
- * n is no mapping. */
+/* Return the key node of an entry, or its value; PAI__NO_NODE if it is missing
+ * or n is not a mapping.  t may be NULL, n PAI__NO_NODE. */
 pai__node pai__tree_find(const pai__tree *t, pai__node n, const char *key,
                          size_t len);
 pai__node pai__tree_get(const pai__tree *t, pai__node n, const char *key);
 
-/* Of what others wrote, whatever it is: n may be PAI__NO_NODE, and null is as
- * if it were not there.  A text that is none is `missing`, a number 0. */
+/* For unchecked documents, too: n may be PAI__NO_NODE. */
 bool pai__tree_is(const pai__tree *t, pai__node n, int type);
+/* Returns whether n is `true`. */
+bool pai__tree_is_true(const pai__tree *t, pai__node n);
+/* Number of items or entries; 0 if n is neither a list nor a mapping. */
+uint32_t pai__tree_size(const pai__tree *t, pai__node n);
+/* Here null counts as missing, too.  `missing` replaces what is not a text, 0
+ * what is not a number. */
 const char *pai__tree_text(const pai__tree *t, pai__node n,
                            const char *missing);
 pai__node pai__tree_look(const pai__tree *t, pai__node n, const char *key);
@@ -220,72 +229,74 @@ const char *pai__tree_look_text(const pai__tree *t, pai__node n,
                                 const char *key, const char *missing);
 int64_t pai__tree_look_int(const pai__tree *t, pai__node n, const char *key);
 
-/* The first child as written, or PAI__NO_NODE; the next is nodes[].skip. */
+/* Returns the first child as written, or PAI__NO_NODE; the next is
+ * nodes[].skip. */
 static inline pai__node pai__tree_written(const pai__tree *t, pai__node n)
 {
   return t->nodes[n].skip > n + 1 ? n + 1 : PAI__NO_NODE;
 }
 
-/* Whether two nodes mean the same, entries in the same order (tree_same.c).
- * Of numbers only the value counts: 1 and 1.0 are the same. */
+/* Returns whether two nodes have the same value, with entries in the same
+ * order (tree_same.c).  Numbers are compared by value: 1 and 1.0 are the
+ * same. */
 bool pai__tree_same(const pai__tree *a, pai__node m, const pai__tree *b,
                     pai__node n);
 
 /* --- places ------------------------------------------------------------- */
 
-/* Line and column of a byte of the source, 0 <= offset <= len.  Lines end
- * with LF, CR LF or CR; a byte-order mark takes no column. */
+/* Returns line and column of a byte of the source, 0 <= offset <= len.  Lines
+ * end with LF, CR LF or CR; a byte-order mark takes no column. */
 pai__pos pai__tree_pos(const pai__tree *t, size_t offset);
 
-/* Where a node starts, as written. */
+/* Returns where a node starts, as written. */
 static inline pai__pos pai__tree_where(const pai__tree *t, pai__node n)
 {
   return pai__tree_pos(t, t->nodes[n].start);
 }
 
-/* The byte at a place, or the nearest there is. */
+/* Returns the byte at a place, or the nearest one. */
 size_t pai__tree_offset(const pai__tree *t, pai__pos pos);
 
-/* Adds the node's JSON pointer (RFC 6901); merge keys leave no trace in it.
+/* Appends the node's JSON pointer (RFC 6901).  Merge keys do not appear in it.
  * A key has the pointer of its value. */
 void pai__tree_pointer(const pai__tree *t, pai__node n, pai__buf *out);
 
-/* The entries that the last pointer led through.  Pointers of nodes in the
- * order of the text then cost one walk over the siblings in all, instead of
- * one each.  Zeroed at first; of one tree. */
-enum { PAI__TRAIL = 80 }; /* levels; deeper ones are looked for each time */
+/* The entries on the way of the last pointer.  With it, pointers of nodes in
+ * the order of the text cost one walk over the siblings in total, instead of
+ * one each.  Initially zeroed; for one tree. */
+enum { PAI__TRAIL = 80 }; /* levels; deeper ones are not cached */
 typedef struct pai__trail {
   struct {
-    pai__node in, key, child; /* the collection, and its entry */
+    pai__node in, key, child; /* a collection, and its entry */
     uint64_t index;
   } levels[PAI__TRAIL];
   size_t depth;
-  /* How a key is shown; NULL: as it is meant. */
+  /* Returns how a key is shown; NULL: unchanged. */
   const char *(*show_key)(void *user_data, pai__node key, size_t *len);
   void *user_data;
 } pai__trail;
 
-/* As pai__tree_pointer(). */
+/* As pai__tree_pointer(), with a trail. */
 void pai__tree_pointer_along(const pai__tree *t, pai__node n, pai__buf *out,
                              pai__trail *trail);
-/* Adds "/token", escaped. */
+/* Appends "/token", escaped. */
 void pai__pointer_add(pai__buf *out, const char *token, size_t len);
-/* The node of a pointer, or PAI__NO_NODE. */
+/* Returns the node of a pointer, or PAI__NO_NODE. */
 pai__node pai__tree_resolve(const pai__tree *t, const char *pointer);
 
-/* --- filling, for the two readers ---------------------------------------- */
+/* --- building, for the two readers --------------------------------------- */
 
 enum { PAI__TREE_PAD = 16, PAI__TREE_MAX_TEXT = 1 << 30 };
 
-/* A tree without nodes that owns a copy of the text.  The text is followed by
+/* Makes a tree without nodes that owns a copy of the text, followed by
  * PAI__TREE_PAD NULs. */
 int pai__tree_new(pai__tree **out, const pai_alloc *alloc, const char *text,
                   size_t len, pai_error **err);
 
-/* Room for one more node, which starts at a byte. */
+/* Ensures space for one more node; `start` is its place for errors. */
 int pai__tree_grow(pai__tree *t, size_t start);
 
-/* A new node; its skip is right for a leaf.  NULL when memory is short. */
+/* Appends a node; its skip is right for a leaf.  NULL when out of memory. */
 static inline pai__tree_node *pai__tree_push(pai__tree *t, uint8_t type,
                                              uint32_t start, uint32_t end)
 {
@@ -303,23 +314,23 @@ static inline pai__tree_node *pai__tree_push(pai__tree *t, uint8_t type,
   return n;
 }
 
-/* Room for len bytes and a NUL at strings + strings_len. */
+/* Ensures space for len bytes and a NUL at strings + strings_len. */
 int pai__tree_reserve(pai__tree *t, size_t len);
-/* Adds a string and gives its place. */
+/* Stores a string and sets its offset. */
 int pai__tree_store(pai__tree *t, uint32_t *off, const char *s, size_t len);
 
-/* What to do with a key that is written twice. */
+/* How to treat repeated keys. */
 enum { PAI__REFUSE_DUPLICATES, PAI__LAST_DUPLICATE };
 
-/* Ends a collection whose children are all there: sets skip, end and count,
- * resolves merge keys and refuses duplicate ones. */
+/* Ends a collection after its last child: sets skip, end and count, resolves
+ * merge keys and refuses repeated keys. */
 int pai__tree_close(pai__tree *t, pai__node n, uint32_t end, int duplicates,
                     pai_error **err);
-/* That part of it that is for mappings (tree_mapping.c). */
+/* The part for mappings (tree_mapping.c). */
 int pai__tree_close_mapping(pai__tree *t, pai__node n, uint32_t keys,
                             int duplicates, pai_error **err);
 
-/* Gives memory back that was taken in advance. */
+/* Frees memory that was allocated in advance. */
 void pai__tree_trim(pai__tree *t);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * tree_mapping.c - the entries of a mapping: duplicates, merge keys, lookup
+ * tree_mapping.c - entries of a mapping: duplicates, merge keys, look-up
  *
- * No hash of a key an attacker chooses is ever trusted with more than a few
- * keys: large mappings are sorted, in n log n comparisons whatever they hold.
+ * Hashes are only used for small mappings, because an attacker may choose the
+ * keys: large mappings are sorted, with n log n comparisons for any content.
  */
 #include "base/tree.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
-/* Up to this many entries are looked through one by one. */
+/* Up to this many entries are searched one by one. */
 enum { SMALL = 32 };
 
 static int compare(const pai__tree *t, pai__node a, pai__node b)
@@ -66,7 +66,7 @@ static int fail_duplicate(const pai__tree *t, pai__node key, pai__node first,
   char name[PAI__EXCERPT];
 
   (void)pai__fail_at(err, PAI_EINVAL, pai__tree_where(t, key),
-                     "key \"%s\" is there already, at line %u, column %u",
+                     "key \"%s\" already exists at line %u, column %u",
                      pai__excerpt(name, t->strings + p->u.s.off, p->u.s.len),
                      at.line, at.column);
   pai__error_help(err, "remove one of the two");
@@ -75,7 +75,7 @@ static int fail_duplicate(const pai__tree *t, pai__node key, pai__node first,
 
 /* --- small mappings ----------------------------------------------------- */
 
-/* A quick hash: an attacker who beats it gains SMALL comparisons a key. */
+/* A quick hash; colliding keys cost at most SMALL comparisons a key. */
 static unsigned quick_hash(const char *s, uint32_t len)
 {
   unsigned h = len;
@@ -86,8 +86,8 @@ static unsigned quick_hash(const char *s, uint32_t len)
   return h;
 }
 
-/* Looks for two equal keys among a few; the later one of the first such pair,
- * or PAI__NO_NODE. */
+/* Looks for two equal keys in a small mapping; returns the later one of the
+ * first such pair, or PAI__NO_NODE. */
 static pai__node small_duplicate(const pai__tree *t, pai__node n,
                                  uint32_t count, pai__node *first)
 {
@@ -130,7 +130,7 @@ static int gather_key(gather *g, pai__node key, bool own)
   return PAI_OK;
 }
 
-/* The entries of what stands behind a merge key. */
+/* Collects the entries of a merge key's value. */
 static int gather_merged(gather *g, const pai__tree *t, pai__node value,
                          pai_error **err)
 {
@@ -140,10 +140,12 @@ static int gather_merged(gather *g, const pai__tree *t, pai__node value,
   if (pai__tree_type(t, value) == PAI__TIMESTAMP)
     return PAI_OK; /* a JavaScript object without keys */
   if (pai__tree_type(t, value) != PAI__MAPPING) {
-    (void)pai__fail_at(err, PAI_EINVAL, pai__tree_where(t, value),
-                       "cannot merge this into the mapping: it is no mapping");
-    pai__error_help(err, "after << comes a mapping, or a list of mappings; "
-                         "quote the key, \"<<\", to mean just that text");
+    (void)pai__fail_at(
+      err, PAI_EINVAL, pai__tree_where(t, value),
+      "cannot merge this into the mapping: it is not a mapping");
+    pai__error_help(err,
+                    "write a mapping or a list of mappings after <<; quote "
+                    "the key, \"<<\", for a plain key of that name");
     return PAI_EINVAL;
   }
   w = pai__tree_iter(t, value);
@@ -175,10 +177,10 @@ static int gather_all(gather *g, const pai__tree *t, pai__node n,
   return rc;
 }
 
-/* Of each run of equal keys leaves one: `order` becomes the sorted keys, and
- * `met` the keys in the order in which they were first met, PAI__NO_NODE in
- * between.  Returns their number; *twice is the later of two own equal keys,
- * the first such in the document. */
+/* Removes duplicates.  `order` becomes the sorted keys, and `met` the keys in
+ * the order in which they were first met, PAI__NO_NODE in between.  Returns
+ * their number; *twice is the later of two equal own keys, for the first such
+ * pair in the document. */
 static size_t settle(const pai__tree *t, const gather *g, uint32_t *order,
                      uint32_t *met, pai__node *twice, pai__node *first)
 {
@@ -207,8 +209,8 @@ static size_t settle(const pai__tree *t, const gather *g, uint32_t *order,
   return kept;
 }
 
-/* Puts the lists of a mapping into t->side: keys as met, if they differ from
- * what is written, then keys sorted. */
+/* Stores the lists of a mapping in t->side: keys as met, if they differ from
+ * those written, then keys sorted. */
 static int keep_lists(pai__tree *t, pai__node n, const gather *g, size_t kept,
                       const uint32_t *order, const uint32_t *met, bool differ)
 {
@@ -304,7 +306,7 @@ static int compare_text(const pai__tree *t, pai__node n, const char *key,
   return c != 0 ? c : (p->u.s.len > len) - (p->u.s.len < len);
 }
 
-/* The key of a small mapping, one by one. */
+/* Finds the key in a small mapping. */
 static pai__node find_written(const pai__tree *t,
                               const pai__tree_node *mapping, const char *key,
                               size_t len)
@@ -323,10 +325,14 @@ static pai__node find_written(const pai__tree *t,
 pai__node pai__tree_find(const pai__tree *t, pai__node n, const char *key,
                          size_t len)
 {
-  const pai__tree_node *p = pai__tree_at(t, n);
+  const pai__tree_node *p;
   const uint32_t *sorted;
-  size_t low = 0, high = p->u.c.count;
+  size_t low = 0, high;
 
+  if (t == NULL || n == PAI__NO_NODE)
+    return PAI__NO_NODE;
+  p = pai__tree_at(t, n);
+  high = p->u.c.count;
   if (p->type != PAI__MAPPING)
     return PAI__NO_NODE;
   if (p->u.c.side == 0)
@@ -359,6 +365,18 @@ bool pai__tree_is(const pai__tree *t, pai__node n, int type)
   return n != PAI__NO_NODE && pai__tree_type(t, n) == type;
 }
 
+bool pai__tree_is_true(const pai__tree *t, pai__node n)
+{
+  return pai__tree_is(t, n, PAI__BOOL) && pai__tree_bool(t, n);
+}
+
+uint32_t pai__tree_size(const pai__tree *t, pai__node n)
+{
+  return n != PAI__NO_NODE && pai__tree_type(t, n) >= PAI__SEQUENCE
+           ? pai__tree_count(t, n)
+           : 0;
+}
+
 const char *pai__tree_text(const pai__tree *t, pai__node n,
                            const char *missing)
 {
@@ -367,7 +385,7 @@ const char *pai__tree_text(const pai__tree *t, pai__node n,
 
 pai__node pai__tree_look(const pai__tree *t, pai__node n, const char *key)
 {
-  n = n != PAI__NO_NODE ? pai__tree_get(t, n, key) : PAI__NO_NODE;
+  n = pai__tree_get(t, n, key);
   return pai__tree_is(t, n, PAI__NULL) ? PAI__NO_NODE : n;
 }
 

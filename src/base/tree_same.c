@@ -1,4 +1,4 @@
-/* tree_same.c - whether two documents mean the same */
+/* tree_same.c - compares two documents by value */
 #include "base/tree.h"
 
 static bool is_number(int type)

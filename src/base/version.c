@@ -1,4 +1,4 @@
-/* version.c - the version this library was built as */
+/* version.c - pai_version(): version this library was built as */
 #include "base/base.h"
 
 #define STR_(x) #x

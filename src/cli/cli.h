@@ -1,7 +1,9 @@
 /*
- * cli.h - the openpai program: one file per verb, one table entry each
+ * cli.h - the openpai program: verbs (declared in src/cli/verbs), their
+ * options, and output for people
  *
- * A user of the library like any other: only <openpai/...> from here.
+ * The program is a client of the library like any other: it includes only
+ * <openpai/...>.
  */
 #ifndef PAI_SRC_CLI_CLI_H
 #define PAI_SRC_CLI_CLI_H
@@ -11,132 +13,213 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Exit codes.  `run` passes on 1..255 of the task that decided; 125 is also
- * openpai's own, and 128+n says also that signal n ended openpai. */
+/* Exit codes.  `run` passes on the exit code 1..255 of the task that decided
+ * the job's end.  125 can also be an error of openpai itself, and 128+n can
+ * also mean that signal n ended openpai. */
 enum {
   CLI_OK = 0,
-  CLI_NO = 1, /* the answer is negative, or could not be written */
+  CLI_NO = 1, /* a negative answer, or output could not be written */
   CLI_USAGE = 2,
-  CLI_BROKEN = 125 /* `run`: openpai itself failed, or was called wrongly */
+  CLI_BROKEN = 125 /* `run`: openpai itself failed, or a usage error */
 };
 
-typedef struct cli_verb {
-  const char *name;                  /* "run"; "spec check": one of a group */
-  const char *brief;                 /* one line */
-  const char *usage;                 /* after "openpai NAME" */
-  const char *help;                  /* options and exit codes */
-  const char *more;                  /* rest of a longer help, or NULL */
-  int (*run)(int argc, char **argv); /* argv[0] is the last word of it */
-} cli_verb;
-
-extern const cli_verb cli_run, cli_doctor;
-extern const cli_verb cli_spec_check, cli_spec_convert, cli_spec_render,
-  cli_spec_schema, cli_spec_show, cli_spec_fmt, cli_spec_diff;
-extern const cli_verb cli_cluster_show, cli_cluster_check, cli_cluster_hived,
-  cli_cluster_top;
-extern const cli_verb cli_sim_generate, cli_trace_show, cli_trace_convert;
-extern const cli_verb cli_sched_hived_replay;
-extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain;
-extern const cli_verb cli_sim_run;
-extern const cli_verb cli_when, cli_what_if, cli_fit;
-extern const cli_verb cli_sched_replay, cli_sched_show, cli_sched_explain,
-  cli_sched_story;
-extern const cli_verb cli_at;
-extern const cli_verb cli_up, cli_down, cli_status;
-extern const cli_verb cli_serve_verb;
-extern const cli_verb cli_submit_verb, cli_list, cli_show, cli_logs, cli_stop;
-extern const cli_verb cli_wait, cli_why, cli_top, cli_retry, cli_clone,
-  cli_prune, cli_rm, cli_files, cli_cp, cli_events;
-extern const cli_verb cli_tag_add, cli_tag_remove;
-extern const cli_verb cli_exec, cli_attach, cli_ssh;
-extern const cli_verb cli_backup, cli_export;
-extern const cli_verb cli_login, cli_logout, cli_compat;
-extern const cli_verb cli_remote_list, cli_remote_show, cli_remote_add,
-  cli_remote_remove, cli_remote_use, cli_remote_import;
-extern const cli_verb cli_vc_list, cli_vc_show, cli_vc_add, cli_vc_set,
-  cli_vc_stop, cli_vc_start, cli_vc_remove;
-extern const cli_verb cli_node_list, cli_node_show, cli_node_drain,
-  cli_node_resume;
-extern const cli_verb cli_user_list, cli_user_show, cli_user_add, cli_user_set,
-  cli_user_passwd, cli_user_remove, cli_user_quota;
-extern const cli_verb cli_group_list, cli_group_show, cli_group_add,
-  cli_group_set, cli_group_remove;
-extern const cli_verb cli_storage_list, cli_storage_show, cli_storage_add,
-  cli_storage_remove;
-extern const cli_verb cli_token_list, cli_token_create, cli_token_revoke;
-
-/* What an option got that may be given several times. */
-enum { CLI_VALUES = 256 };
+/* The values of an option that may be given several times. */
+enum { CLI_VALUES = 256, CLI_ANY = 1 << 20 };
+/* Most options of a verb, plus one. */
+enum { CLI_OPTIONS = 64 };
 typedef struct cli_words {
-  const char *form; /* "NAME=VALUE": what each must be; NULL: any word */
   size_t count;
   const char *words[CLI_VALUES];
 } cli_words;
 
+/* Options whose order matters, each with its value. */
+typedef struct cli_changes {
+  size_t count;
+  struct cli_change {
+    const char *option, *value;
+  } list[CLI_VALUES];
+} cli_changes;
+
+/* The positional words of a verb, and the command after "--" of a verb that
+ * takes one.  The arguments of each verb begin with these fields. */
+#define CLI_GIVEN \
+  int count;      \
+  char **words;   \
+  int ncommand;   \
+  char **command;
+typedef struct cli_given {
+  CLI_GIVEN
+} cli_given;
+
+enum { CLI_FLAG, CLI_TEXT, CLI_NUMBER, CLI_CHOICE, CLI_LIST, CLI_CHANGE };
+
 typedef struct cli_option {
-  const char *name;   /* long, without dashes */
-  char letter;        /* or 0 */
-  bool *flag;         /* set when given; NULL if it takes a value */
-  const char **value; /* the last one given, or `words` of a list below */
+  const char *name; /* long name, without dashes */
+  char letter;      /* or 0 */
+  int kind;
+  void *to; /* a bool, a const char *, cli_words or cli_changes */
+  /* of each word of a list, or the choices "a|b"; or NULL */
+  const char *form;
+  const char *usual; /* default value, or NULL */
+  /* names of conflicting options, separated by commas, or NULL */
+  const char *excludes;
+  const char *needs; /* name of the option that this one requires */
+  unsigned long long least, most; /* of a number; `most` 0: any */
+  bool needed, secret;            /* secret: never printed in errors */
 } cli_option;
 
-extern cli_words cli_values;       /* of the verb's own option */
+/* One column or field of a record: its heading and the form of its value
+ * (table.h). */
+typedef struct cli_column {
+  const char *head, *form;
+  int width; /* minimum */
+  bool right;
+} cli_column;
+
+/* Where a member of a call's arguments comes from. */
+enum {
+  CLI_FROM_JSON,     /* constant JSON */
+  CLI_FROM_WORD,     /* a positional word, by its number */
+  CLI_FROM_WORDS,    /* each word from that number on: one call per word */
+  CLI_FROM_JOBS,     /* each selected job: one call per job */
+  CLI_FROM_TEXT,     /* an option's value */
+  CLI_FROM_LIST,     /* an option's value: a list separated by commas */
+  CLI_FROM_SPAN,     /* an option's value: a time such as "30d", in seconds */
+  CLI_FROM_PASSWORD, /* a password from a file, or asked for */
+  CLI_FROM_FLAG,     /* true if the option was given, else false */
+  CLI_FROM_GIVEN,    /* true if the option was given, else left out */
+  CLI_FROM_EITHER,   /* true or false, by which of two options was given */
+};
+
+typedef struct cli_argument {
+  const char *member; /* "data/email" is a member of an object */
+  int from;
+  int word;
+  const void *value; /* of the option */
+  const void *no;    /* EITHER: value of the option that means false */
+  /* JSON: the constant; LIST: a value that counts as not given */
+  const char *text;
+  bool always; /* LIST: send an empty list if not given */
+} cli_argument;
+
+/* How an answer is shown. */
+enum {
+  CLI_SHOW_NOTHING,
+  CLI_SHOW_JSON,
+  CLI_SHOW_ROWS,
+  CLI_SHOW_ROW,
+  CLI_SHOW_FIELDS,
+  CLI_SHOW_FORM,
+  CLI_SHOW_WARNING
+};
+
+typedef struct cli_api_call {
+  const char *name; /* "users.list"; NULL ends a list of calls */
+  const cli_argument *arguments;
+  size_t count;
+  int show;
+  const char *rows; /* place of the rows in the answer */
+  const cli_column *columns;
+  const char *form;
+} cli_api_call;
+
+/* A verb that only makes calls of the API. */
+typedef struct cli_api {
+  const cli_api_call *calls;
+  const bool *json; /* --json: print the first answer as it is; or NULL */
+  const char *some; /* error if no option was given; NULL: none is required */
+  const char *fit, *does; /* arguments of cli_jobs_select() */
+  const struct cli_selection_options *selection;
+} cli_api;
+
+typedef struct cli_verb {
+  const char *name, *brief; /* "run"; "spec check" is a verb of a group */
+  const char *help[4];      /* the help text in pieces; NULL after the last */
+  int (*run)(void);
+  const cli_option *options;
+  size_t count;
+  int least, most;        /* number of words */
+  const char *few, *many; /* errors for too few and too many words, or NULL */
+  const char *needs;      /* the words, as the help shows them */
+  int misuse;             /* exit code of a usage error */
+  bool asks;              /* it calls a platform, maybe on another machine */
+  bool command;           /* it takes a command after "--" */
+} cli_verb;
+
+typedef struct cli_group {
+  const char *name, *what;
+} cli_group;
+
+/* Generated from src/cli/verbs by verbs.py. */
+extern const cli_verb cli_verbs[];
+extern const size_t cli_verb_count;
+extern const cli_group cli_groups[];
+extern const size_t cli_group_count;
+extern const char cli_overview[];
+extern cli_given *const cli_words_given; /* of the running verb */
+
 extern cli_words cli_parameters;   /* --param */
 extern cli_words cli_secret_files; /* --secret-file */
-extern cli_words cli_env_words;    /* --env */
-extern cli_words cli_gpus, cli_cpus, cli_memory, cli_image;
-extern cli_words cli_after, cli_tags, cli_folders;
 
-/* Runs a verb that words name (main.c); a NULL stands behind them. */
-int cli_dispatch(int count, char **words);
+#include "verbs.h"
 
-/* Reads options and moves the other words to the front of argv.  Returns how
- * many words there are, or -1: wrong, and said so; -2: help was asked for and
- * printed. */
-int cli_options(const cli_verb *verb, const cli_option *options, size_t count,
-                int argc, char **argv);
-/* Complains of how a verb was called, and says where that is explained. */
-void cli_misused(const cli_verb *verb, const char *what, const char *word);
+extern const cli_verb *cli_verb_now; /* the running verb */
+
+/* Parses the words after a verb into its arguments and runs the verb, or
+ * prints its help or a usage error.  Returns an exit code. */
+int cli_run_verb(const cli_verb *verb, int count, char **words);
+/* Prints a usage error and where to find the help.  Returns the exit code for
+ * it. */
+int cli_misused(const char *what, const char *word);
+/* The same, but returns false. */
+bool cli_wrong(const char *what, const char *word);
+/* Returns the value of a numeric option, or `usual` if it was not given. */
+unsigned long long cli_number(const char *text, unsigned long long usual);
 void cli_print_help(const cli_verb *verb, FILE *out);
 
-/* Whether a word is a name but for one slip, or two in a longer one (slip.c). */
-bool cli_is_slip(const char *word, size_t len, const char *name);
+/* Returns whether a word differs from a name by one slip, or by two in a
+ * longer name (args.c). */
+bool cli_is_misspelling(const char *word, size_t len, const char *name);
 
-/* --- terminal (term.c) --- */
+/* --- terminal (cells.c) --- */
 
 bool cli_is_terminal(FILE *out);
-/* An ANSI sequence, or "" when `out`, stdout or stderr, is no terminal or
- * NO_COLOR is set. */
+/* Returns an ANSI sequence, or "" if `out` (stdout or stderr) is not a
+ * terminal or NO_COLOR is set. */
 const char *cli_style(FILE *out, const char *sgr);
-/* Writes what stdout still holds.  False, and said so once, when anything that
- * was printed has not arrived: then there is no answer. */
+/* Flushes stdout.  If output could not be written, prints an error once and
+ * returns false: the answer is then incomplete.  A closed pipe that SIGPIPE
+ * reports does not count. */
 bool cli_written(void);
 
-/* A pai_write_cb that writes to the FILE it is given.  Never fails: whether
- * all was written is seen in the end. */
+/* A pai_write_cb that writes to a FILE.  Never fails: cli_written() reports
+ * write errors at the end. */
 int cli_write(void *file, const char *bytes, size_t len);
 
-/* "file:line:col: error: what" and a help line, on stderr. */
+/* Prints "file:line:col: error: what" and a help line to stderr. */
 void cli_error(const char *file, const pai_error *err);
-/* "openpai: error: ..." or "openpai: warning: ..." or, below
- * PAI_LOG_WARNING, "note: ...", on stderr. */
+/* The same, and frees the error.  Returns CLI_NO. */
+int cli_fail_with(const char *file, pai_error *err);
+/* Prints "openpai: error: ..." or "openpai: warning: ..." or, below
+ * PAI_LOG_WARNING, "note: ..." to stderr. */
 void cli_say(int level, const char *what);
-/* "error: what" or "warning: what" or "note: what" on either stream, after
- * what stands on the line, and without its end. */
+/* Prints "error: what" or "warning: what" or "note: what" at the current
+ * position of the line, without a newline. */
 void cli_level(FILE *out, int level, const char *what);
-/* "  help: what". */
+/* Prints "  help: what". */
 void cli_help(FILE *out, const char *what);
-/* An error with no file. */
+/* Prints an error that concerns no file. */
 void cli_fail(const char *fmt, ...)
 #ifdef __GNUC__
   __attribute__((format(printf, 1, 2)))
 #endif
   ;
-/* Length of the UTF-8 sequence at the beginning, or 0 when none is there. */
+/* Returns the length of the UTF-8 sequence at the beginning, or 0 if there is
+ * none. */
 size_t cli_utf8_len(const char *text, size_t left);
-/* How many bytes at the end begin a UTF-8 sequence that goes on after it. */
+/* Returns how many bytes at the end are an incomplete UTF-8 sequence. */
 size_t cli_utf8_cut(const char *text, size_t len);
-/* A JSON string with its quotes. */
+/* Prints a JSON string with its quotes. */
 void cli_json_string(FILE *out, const char *text, size_t len);
 
 #endif

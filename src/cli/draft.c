@@ -1,4 +1,5 @@
-/* draft.c - changes of a job's text that keep all else as it was written */
+/* draft.c - edits of a job file's text that keep the rest, comments
+ * included */
 #include "draft.h"
 
 #include <stdlib.h>

@@ -1,262 +1,118 @@
-/*
- * json.c - what the platform answers, read
- *
- * Its texts are decoded where they stand, in a copy: an escape is never shorter
- * than what it stands for.
- */
+/* json.c - reading values of JSON answers by path, and printing JSON */
 #include "json.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEPTH = 64 };
+/* --- reading ------------------------------------------------------------- */
 
-typedef struct reader {
-  cli_json *json;
-  char *p;
-  size_t cap;
-  int depth;
-} reader;
-
-static void skip_space(reader *r)
+bool cli_json_read(pai_json **out, const char *text, size_t len)
 {
-  r->p += strspn(r->p, " \t\r\n");
+  return pai_json_read(out, text, len, NULL, NULL) == PAI_OK;
 }
 
-static cli_value *add(reader *r, char type)
+void cli_json_free(pai_json **json)
 {
-  cli_json *j = r->json;
+  pai_json_free(*json);
+  *json = NULL;
+}
 
-  if (j->count == r->cap) {
-    size_t cap = r->cap == 0 ? 64 : r->cap * 2;
-    cli_value *grown = realloc(j->values, cap * sizeof(*grown));
-    if (grown == NULL)
-      return NULL;
-    j->values = grown;
-    r->cap = cap;
+size_t cli_json_get(const pai_json *json, size_t of, const char *path)
+{
+  char key[256];
+
+  while (*path != '\0' && of != PAI_JSON_NONE) {
+    size_t len = strcspn(path, "/");
+
+    (void)snprintf(key, sizeof(key), "%.*s", (int)len, path);
+    of = pai_json_member(json, of, key);
+    path += len + (path[len] == '/');
   }
-  j->values[j->count] = (cli_value){ .type = type, .next = j->count + 1 };
-  return &j->values[j->count++];
+  return pai_json_type(json, of) == PAI_VALUE_NULL ? PAI_JSON_NONE : of;
 }
 
-/* Four digits of \uXXXX, or -1. */
-static long read_unit(const char *p)
+bool cli_json_has(const pai_json *json, size_t of, const char *path)
 {
-  char digits[5] = "", *end;
-  long unit;
-
-  for (int i = 0; i < 4 && p[i] != '\0'; i++)
-    digits[i] = p[i];
-  unit = strtol(digits, &end, 16);
-  return end == digits + 4 ? unit : -1;
+  return cli_json_get(json, of, path) != PAI_JSON_NONE;
 }
 
-static char *put_character(char *to, unsigned long c)
+const char *cli_json_text(const pai_json *json, size_t of, const char *path)
 {
-  if (c < 0x80) {
-    *to++ = (char)c;
-  } else if (c < 0x800) {
-    *to++ = (char)(0xc0 | (c >> 6));
-    *to++ = (char)(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    *to++ = (char)(0xe0 | (c >> 12));
-    *to++ = (char)(0x80 | ((c >> 6) & 0x3f));
-    *to++ = (char)(0x80 | (c & 0x3f));
-  } else {
-    *to++ = (char)(0xf0 | (c >> 18));
-    *to++ = (char)(0x80 | ((c >> 12) & 0x3f));
-    *to++ = (char)(0x80 | ((c >> 6) & 0x3f));
-    *to++ = (char)(0x80 | (c & 0x3f));
-  }
-  return to;
+  const char *text = pai_json_text(json, cli_json_get(json, of, path), NULL);
+
+  return text != NULL ? text : "";
 }
 
-/* \uXXXX, or two of them for one character; r->p is at the 'u'. */
-static char *read_escape(reader *r, char *to)
+bool cli_json_true(const pai_json *json, size_t of, const char *path)
 {
-  long unit = read_unit(r->p + 1), low;
-
-  if (unit < 0)
-    return NULL;
-  r->p += 5;
-  if (unit < 0xd800 || unit > 0xdfff)
-    return put_character(to, unit == 0 ? 0xfffd : (unsigned long)unit);
-  low = r->p[0] == '\\' && r->p[1] == 'u' ? read_unit(r->p + 2) : -1;
-  if (unit > 0xdbff || low < 0xdc00 || low > 0xdfff)
-    return put_character(to, 0xfffd);
-  r->p += 6;
-  return put_character(to, 0x10000 + ((unsigned long)(unit - 0xd800) << 10) +
-                             (unsigned long)(low - 0xdc00));
+  return pai_json_bool(json, cli_json_get(json, of, path)) != 0;
 }
 
-/* A text whose quote is at r->p, decoded; or NULL. */
-static const char *read_text(reader *r)
-{
-  static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-  char *start = ++r->p, *to = start;
-
-  while (to != NULL && *r->p != '"') {
-    const char *name;
-    if (*r->p == '\0')
-      return NULL;
-    if (*r->p != '\\') {
-      *to++ = *r->p++;
-      continue;
-    }
-    r->p++;
-    name = *r->p != '\0' ? strchr(names, *r->p) : NULL;
-    if (name != NULL) {
-      *to++ = values[name - names];
-      r->p++;
-    } else {
-      to = *r->p == 'u' ? read_escape(r, to) : NULL;
-    }
-  }
-  if (to == NULL)
-    return NULL;
-  r->p++;
-  *to = '\0';
-  return start;
-}
-
-static bool read_value(reader *r, const char *key);
-
-/* What is between brackets, of which the first is at r->p. */
-static bool read_list(reader *r, size_t of, char end)
-{
-  r->p++;
-  skip_space(r);
-  if (*r->p != end)
-    for (;;) {
-      const char *key = "";
-      if (end == '}') {
-        skip_space(r);
-        if (*r->p != '"' || (key = read_text(r)) == NULL)
-          return false;
-        skip_space(r);
-        if (*r->p++ != ':')
-          return false;
-      }
-      if (!read_value(r, key))
-        return false;
-      skip_space(r);
-      if (*r->p != ',')
-        break;
-      r->p++;
-    }
-  if (*r->p != end)
-    return false;
-  r->p++;
-  r->json->values[of].next = r->json->count;
-  return true;
-}
-
-/* A number or a word; what follows it is not part of it. */
-static bool read_word(reader *r, cli_value *v)
-{
-  size_t len = strcspn(r->p, ",]} \t\r\n");
-
-  v->text = r->p;
-  r->p += len;
-  return len > 0;
-}
-
-static bool read_value(reader *r, const char *key)
-{
-  size_t at = r->json->count;
-  cli_value *v;
-  bool good;
-
-  skip_space(r);
-  v = add(r, *r->p);
-  if (v == NULL)
-    return false;
-  v->key = key;
-  if (*r->p == '"') {
-    v->text = read_text(r);
-    return v->text != NULL;
-  }
-  if (*r->p == '{' || *r->p == '[') {
-    good =
-      ++r->depth < MOST_DEPTH && read_list(r, at, *r->p == '{' ? '}' : ']');
-    r->depth--;
-    return good;
-  }
-  if (*r->p == '-' || (*r->p >= '0' && *r->p <= '9'))
-    v->type = '0';
-  else if (strchr("tfn", *r->p) == NULL)
-    return false;
-  return *r->p != '\0' && read_word(r, v);
-}
-
-bool cli_json_read(cli_json *out, const char *text, size_t len)
-{
-  reader r = { .json = out };
-
-  *out = (cli_json){ .text = malloc(len + 1) };
-  if (out->text == NULL)
-    return false;
-  memcpy(out->text, text, len);
-  out->text[len] = '\0';
-  r.p = out->text;
-  if (read_value(&r, NULL))
-    return true;
-  cli_json_free(out);
-  return false;
-}
-
-void cli_json_free(cli_json *json)
-{
-  free(json->values);
-  free(json->text);
-  *json = (cli_json){ 0 };
-}
-
-size_t cli_json_first(const cli_json *json, size_t of)
-{
-  return of < json->count && json->values[of].next > of + 1 ? of + 1 : 0;
-}
-
-size_t cli_json_next(const cli_json *json, size_t of, size_t i)
-{
-  size_t next = json->values[i].next;
-
-  return next < json->values[of].next ? next : 0;
-}
-
-size_t cli_json_get(const cli_json *json, size_t of, const char *key)
-{
-  if (of >= json->count || json->values[of].type != '{')
-    return 0;
-  for (size_t i = cli_json_first(json, of); i != 0;
-       i = cli_json_next(json, of, i))
-    if (strcmp(json->values[i].key, key) == 0)
-      return i;
-  return 0;
-}
-
-const char *cli_json_text(const cli_json *json, size_t of, const char *key)
-{
-  size_t i = cli_json_get(json, of, key);
-
-  return i != 0 && json->values[i].type == '"' ? json->values[i].text : "";
-}
-
-bool cli_json_true(const cli_json *json, size_t of, const char *key)
-{
-  size_t i = cli_json_get(json, of, key);
-
-  return i != 0 && json->values[i].type == 't';
-}
-
-int64_t cli_json_number(const cli_json *json, size_t of, const char *key,
+int64_t cli_json_number(const pai_json *json, size_t of, const char *path,
                         int64_t missing)
 {
-  size_t i = cli_json_get(json, of, key);
+  size_t at = cli_json_get(json, of, path);
+  double number = pai_json_number(json, at, -1e19);
 
-  return i != 0 && json->values[i].type == '0'
-           ? strtoll(json->values[i].text, NULL, 10)
-           : missing;
+  /* Of a fraction, the whole part. */
+  return pai_json_int(
+    json, at, number > -9.2e18 && number < 9.2e18 ? (int64_t)number : missing);
+}
+
+int64_t cli_json_milli(const pai_json *json, size_t of, const char *path)
+{
+  double number = pai_json_number(json, cli_json_get(json, of, path), 0);
+
+  /* The server may have added floats, as in 12.299999999999999. */
+  number *= 1000;
+  return number >= 0 && number < 9.2e18 ? (int64_t)(number + 0.5) : 0;
+}
+
+char *cli_json_name(const pai_json *json, size_t item)
+{
+  const char *user = cli_json_text(json, item, "username"),
+             *name = cli_json_text(json, item, "name");
+  size_t size = strlen(user) + strlen(name) + 2;
+  char *out = malloc(size);
+
+  if (out != NULL)
+    (void)snprintf(out, size, "%s~%s", user, name);
+  return out;
+}
+
+cli_each cli_each_of(const pai_json *json, size_t of)
+{
+  return (cli_each){ .json = json, .of = of, .at = PAI_JSON_NONE };
+}
+
+bool cli_next(cli_each *e)
+{
+  e->at = pai_json_item(e->json, e->of, e->next);
+  e->key = pai_json_key(e->json, e->of, e->next);
+  if (e->key == NULL)
+    e->key = "";
+  e->next++;
+  return e->at != PAI_JSON_NONE;
+}
+
+cli_each_task cli_tasks_of(const pai_json *job)
+{
+  return (cli_each_task){ .role = cli_each_of(
+                            job, cli_json_get(job, 0, "taskRoles")),
+                          .task = cli_each_of(NULL, PAI_JSON_NONE) };
+}
+
+bool cli_next_task(cli_each_task *e)
+{
+  while (!cli_next(&e->task)) {
+    if (!cli_next(&e->role))
+      return false;
+    e->task = cli_each_of(
+      e->role.json, cli_json_get(e->role.json, e->role.at, "taskStatuses"));
+  }
+  return true;
 }
 
 bool cli_json_pointer(char *out, size_t size, const char *below,
@@ -274,4 +130,108 @@ bool cli_json_pointer(char *out, size_t size, const char *below,
   }
   out[n] = '\0';
   return n + 3 < size;
+}
+
+/* --- printing ------------------------------------------------------------ */
+
+static void print_text(FILE *out, const char *text, int len)
+{
+  if (text == NULL)
+    (void)fputs("null", out);
+  else
+    cli_json_string(out, text, len < 0 ? strlen(text) : (size_t)len);
+}
+
+static void print_whole(FILE *out, int64_t number)
+{
+  if (number == CLI_NULL)
+    (void)fputs("null", out);
+  else
+    (void)fprintf(out, "%" PRId64, number);
+}
+
+int64_t cli_known_or_null(int64_t number)
+{
+  return number < 0 ? CLI_NULL : number;
+}
+
+static void print_form(FILE *out, const char *form, va_list *ap)
+{
+  int len;
+
+  for (const char *at; (at = strchr(form, '%')) != NULL;) {
+    (void)fwrite(form, 1, (size_t)(at - form), out);
+    form = at + 1 + strspn(at + 1, ".*zl");
+    len = at[1] == '.' ? va_arg(*ap, int) : -1;
+    if (*form == 's')
+      print_text(out, va_arg(*ap, const char *), len);
+    else if (*form == 'c')
+      (void)fputs(va_arg(*ap, int) != 0 ? "true" : "false", out);
+    else if (at[1] == 'z')
+      (void)fprintf(out, "%zu", va_arg(*ap, size_t));
+    else if (at[1] == 'l' && *form == 'u')
+      (void)fprintf(out, "%llu", va_arg(*ap, unsigned long long));
+    else if (at[1] == 'l')
+      print_whole(out, va_arg(*ap, long long));
+    else if (*form == 'u')
+      (void)fprintf(out, "%u", va_arg(*ap, unsigned));
+    else
+      (void)fprintf(out, "%d", va_arg(*ap, int));
+    form++;
+  }
+  (void)fputs(form, out);
+}
+
+void cli_json_print(FILE *out, const char *form, ...)
+{
+  va_list ap;
+
+  va_start(ap, form);
+  print_form(out, form, &ap);
+  va_end(ap);
+}
+
+char *cli_json_list(const char *list)
+{
+  char *text = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream(&text, &len);
+  const char *comma = "";
+
+  if (out == NULL)
+    return NULL;
+  (void)fputc('[', out);
+  while (*list != '\0') {
+    size_t n = strcspn(list, ",");
+
+    if (n > 0) {
+      (void)fputs(comma, out);
+      cli_json_string(out, list, n);
+      comma = ",";
+    }
+    list += n + (list[n] == ',');
+  }
+  (void)fputc(']', out);
+  if (fclose(out) == 0)
+    return text;
+  free(text);
+  return NULL;
+}
+
+char *cli_json_make(const char *form, ...)
+{
+  char *text = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream(&text, &len);
+  va_list ap;
+
+  if (out == NULL)
+    return NULL;
+  va_start(ap, form);
+  print_form(out, form, &ap);
+  va_end(ap);
+  if (fclose(out) == 0)
+    return text;
+  free(text);
+  return NULL;
 }

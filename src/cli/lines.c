@@ -1,4 +1,4 @@
-/* lines.c - what tasks print, as whole lines with the task's name before each */
+/* lines.c - task output in whole lines, each with the task's name before it */
 #include "lines.h"
 
 #include "cells.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_LINE = 1 << 20 }; /* longer ones are cut into several */
+enum { LONGEST_LINE = 1 << 20 }; /* longer lines are split */
 
 static const char *const colors[] = { "\033[36m", "\033[33m", "\033[35m",
                                       "\033[32m", "\033[34m", "\033[31m" };
@@ -33,9 +33,9 @@ void cli_line_free(cli_line *line)
   *line = (cli_line){ 0 };
 }
 
-/* Bytes of what an escape character begins: "ESC [ ... letter", a text for the
- * terminal, as its title, or two characters; 0: there is none.  What is cut off is
- * as long as the text. */
+/* Returns the length of the escape sequence at the beginning: "ESC [ ...
+ * letter", a string for the terminal such as its title, or two characters; 0:
+ * none.  An incomplete sequence has the length of the text. */
 static size_t sequence(const char *text, size_t len)
 {
   size_t n = 2;
@@ -67,7 +67,8 @@ static void print_name(FILE *to, const cli_label *label)
                   label->name, cli_style(stdout, "\033[0m"));
 }
 
-/* Colours are passed on.  Other sequences would move the cursor to other lines. */
+/* Passes colours on.  Other sequences could move the cursor out of the
+ * line. */
 static void print_text(FILE *to, const char *text, size_t len)
 {
   const char *escape;
@@ -120,7 +121,8 @@ static void keep_some(cli_line *line, const cli_label *label, const char *text,
     print_line(label, text, len);
 }
 
-/* A part of one line.  Of what is written over only the last is kept. */
+/* Adds a part of one line.  Of overwritten text only the last state is
+ * kept. */
 static void add_part(cli_line *line, const cli_label *label, const char *text,
                      size_t len)
 {

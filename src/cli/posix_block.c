@@ -1,4 +1,4 @@
-/* posix_block.c - lines at the end of what a terminal shows */
+/* posix_block.c - a redrawn block of lines at the bottom of the terminal */
 #include "block.h"
 
 #include "screen.h"
@@ -14,19 +14,21 @@
 #define ERASE "\r\033[J"
 #define HIDE_CURSOR "\033[?25l"
 #define SHOW_CURSOR "\033[?25h"
-#define WRAP_OFF "\033[?7l" /* a character may be wider than we think */
+#define WRAP_OFF "\033[?7l" /* a character may be wider than computed */
 #define WRAP_ON "\033[?7h"
 
-static volatile sig_atomic_t stands;  /* it is there now */
-static volatile sig_atomic_t entered; /* the cursor is hidden, */
-static volatile sig_atomic_t silent;  /* and keys are not shown */
-static volatile sig_atomic_t drawing; /* signals have to wait: */
-static volatile sig_atomic_t came;    /* this one does */
+static volatile sig_atomic_t stands; /* the block is on the screen */
+/* the terminal's settings were changed */
+static volatile sig_atomic_t entered;
+static volatile sig_atomic_t silent;  /* echo is off */
+static volatile sig_atomic_t drawing; /* signals are deferred */
+static volatile sig_atomic_t came;    /* the deferred signal */
 static volatile sig_atomic_t stale;
 static pai_loop *volatile loop_to_wake;
 static struct termios before;
 
-/* A terminal that controls nobody is everybody's. */
+/* If the terminal does not control this session, it has no foreground group
+ * that this process would have to belong to. */
 static bool is_ours(void)
 {
   pid_t front = tcgetpgrp(STDERR_FILENO);
@@ -42,14 +44,14 @@ bool cli_block_possible(void)
          cli_is_terminal(stdout) && cli_is_terminal(stderr) && is_ours();
 }
 
-/* --- signals ----------------------------------------------------------------- */
+/* --- signals ------------------------------------------------------------- */
 
 static void put(const char *text, size_t len)
 {
   (void)!write(STDERR_FILENO, text, len);
 }
 
-/* Gives the terminal back; for signal handlers, too. */
+/* Restores the terminal; safe in signal handlers. */
 static void leave(void)
 {
   if (stands)
@@ -68,7 +70,8 @@ static void wake(void)
     pai_loop_wake(loop_to_wake);
 }
 
-/* Does what a signal does that nobody hears: ends here, or stops and goes on. */
+/* Performs the default action of a signal: ends here, or stops and
+ * continues. */
 static void give_way(int number)
 {
   struct sigaction was, usual = { .sa_handler = SIG_DFL };
@@ -79,7 +82,8 @@ static void give_way(int number)
   (void)raise(number);
   (void)sigemptyset(&open);
   (void)sigaddset(&open, number);
-  (void)sigprocmask(SIG_UNBLOCK, &open, &shut); /* here */
+  /* The signal is delivered here. */
+  (void)sigprocmask(SIG_UNBLOCK, &open, &shut);
   (void)sigprocmask(SIG_SETMASK, &shut, NULL);
   (void)sigaction(number, &was, NULL);
   wake();
@@ -92,7 +96,8 @@ static void on_signal(int number)
   if (number == SIGWINCH)
     wake();
   else if (drawing && (came == 0 || came == SIGTSTP))
-    came = number; /* to stop may wait for nothing that ends this */
+    /* A signal that ends the process replaces a deferred Ctrl-Z. */
+    came = number;
   else if (drawing)
     return;
   else
@@ -119,7 +124,7 @@ void cli_block_open(pai_loop *loop)
 
   loop_to_wake = loop;
   (void)sigfillset(&action.sa_mask);
-  action.sa_flags = SA_RESTART; /* a write cut short loses output */
+  action.sa_flags = SA_RESTART; /* an interrupted write would lose output */
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
     if (sigaction(numbers[i], NULL, &was) == 0 && was.sa_handler == SIG_DFL)
       (void)sigaction(numbers[i], &action, NULL);
@@ -141,7 +146,7 @@ bool cli_block_is_stale(void)
   return is;
 }
 
-/* --- drawing -------------------------------------------------------------------- */
+/* --- drawing ------------------------------------------------------------- */
 
 static void enter(void)
 {
@@ -151,7 +156,8 @@ static void enter(void)
     return;
   if (tcgetattr(STDERR_FILENO, &before) == 0) {
     now = before;
-    now.c_lflag &= ~(tcflag_t)ECHO; /* a newline there would move it */
+    /* An echoed newline would move the block. */
+    now.c_lflag &= ~(tcflag_t)ECHO;
     silent = tcsetattr(STDERR_FILENO, TCSANOW, &now) == 0;
   }
   entered = 1;
@@ -166,7 +172,7 @@ void cli_block_size(unsigned *width, unsigned *height)
   *height = rows > 5 ? rows / 3 : 1;
 }
 
-/* The block as one write, so that it is seen as a whole. */
+/* Writes the block with a single write, so that it does not flicker. */
 static void draw(const char *text)
 {
   unsigned width, height, rows;
@@ -175,7 +181,7 @@ static void draw(const char *text)
   FILE *to = open_memstream(&bytes, &len);
 
   if (to == NULL)
-    return; /* until there is memory again */
+    return; /* memory was short; the next draw tries again */
   cli_block_size(&width, &height);
   (void)fputs("\r" HIDE_CURSOR WRAP_OFF, to);
   rows = cli_draw_lines(to, text, width, height);

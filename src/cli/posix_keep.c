@@ -1,15 +1,15 @@
 /*
- * posix_keep.c - tokens are kept where only this user can read them
+ * posix_keep.c - storing tokens where only this user can read them
  *
- * In the keyring of the desktop if there is one that secret-tool(1) reaches,
- * else in a file of mode 0600.  A token is never a word of a command line,
- * which all users of a machine can read: secret-tool gets and gives it through
- * files that have no name.
+ * Tokens are in the desktop's keyring if secret-tool(1) reaches one, else in a
+ * file of mode 0600.  A token is never a word of a command line, which all
+ * users of a machine can read: secret-tool reads and writes it through unnamed
+ * files.
  */
 #define _GNU_SOURCE /* memfd_create() */
 #include "file.h"
 #include "remote.h"
-#include "sites.h"
+#include "contexts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 enum { MOST = 1 << 20, WORDS = 16 };
 
-/* --- files ------------------------------------------------------------------------ */
+/* --- files --------------------------------------------------------------- */
 
 char *cli_settings_path(const char *name)
 {
@@ -84,7 +84,7 @@ bool cli_write_private(const char *path, const char *text, size_t len)
     return false;
   }
   (void)snprintf(other, size, "%s.XXXXXX", path);
-  fd = mkostemp(other, O_CLOEXEC); /* of mode 0600 */
+  fd = mkostemp(other, O_CLOEXEC); /* creates mode 0600 */
   if (fd >= 0) {
     good = write_all(fd, text, len);
     good = close(fd) == 0 && good && rename(other, path) == 0;
@@ -97,9 +97,10 @@ bool cli_write_private(const char *path, const char *text, size_t len)
   return good;
 }
 
-/* --- secret-tool -------------------------------------------------------------------- */
+/* --- secret-tool --------------------------------------------------------- */
 
-/* Its exit status, or -1: there is none.  `in` and `out` are descriptors. */
+/* Runs it and returns its exit status; -1: not found.  `in` and `out` are
+ * descriptors. */
 static int run_tool(char *const *words, int in, int out)
 {
   extern char **environ;
@@ -111,7 +112,7 @@ static int run_tool(char *const *words, int in, int out)
   rc = posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
   if (rc == 0)
     rc = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-  if (rc == 0) /* what it has against it is no matter: there is the file */
+  if (rc == 0) /* its errors do not matter: the file is the fallback */
     rc = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null",
                                           O_WRONLY, 0);
   if (rc == 0)
@@ -124,9 +125,10 @@ static int run_tool(char *const *words, int in, int out)
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* secret-tool VERB [--label=...] application openpai url URL alias ALIAS, with a
- * text as its input.  What it says, for free(), if it succeeds. */
-static char *ask_tool(const char *verb, const cli_site *s, const char *input)
+/* Runs secret-tool VERB [--label=...] application openpai url URL alias ALIAS
+ * with a text as input.  Returns its output, for free(), if it succeeds. */
+static char *ask_tool(const char *verb, const cli_context *s,
+                      const char *input)
 {
   char label[] = "--label=OpenPAI", app[] = "application", me[] = "openpai",
        url[] = "url", alias[] = "alias", tool[] = "secret-tool", none[] = "";
@@ -159,10 +161,10 @@ static char *ask_tool(const char *verb, const cli_site *s, const char *input)
   return said;
 }
 
-/* --- the file: lines of "ALIAS URL TOKEN", the URL escaped ----------------------- */
+/* --- the file: lines of "ALIAS URL TOKEN", the URL escaped --------------- */
 
-/* What a line of this server's begins with, for free(). */
-static char *line_start(const cli_site *s)
+/* Returns the beginning of this server's line, for free(). */
+static char *line_start(const cli_context *s)
 {
   const char *alias = s->alias != NULL ? s->alias : "-";
   char *url = cli_escape(s->url), *start = NULL;
@@ -174,10 +176,10 @@ static char *line_start(const cli_site *s)
   return start;
 }
 
-/* All lines of the file, for free(), or "". */
+/* Returns all lines of the file, for free(), or "". */
 static char *read_lines(const char *path)
 {
-  char *text = NULL, *ended;
+  char *text = NULL;
   struct stat st;
   size_t len = 0;
 
@@ -189,17 +191,14 @@ static char *read_lines(const char *path)
                      "the file, and log in again");
     return NULL;
   }
-  if (cli_read_file(&text, &len, path, MOST) != 0)
-    return NULL;
-  ended = realloc(text, len + 1);
-  if (ended != NULL)
-    ended[len] = '\0';
-  else
-    free(text);
-  return ended;
+  if (cli_read_file(&text, &len, path, MOST) == 0)
+    return text;
+  free(text);
+  return NULL;
 }
 
-/* The lines but this server's, with a new one of it unless token is NULL. */
+/* Writes the lines without this server's, plus a new one unless token is
+ * NULL. */
 static bool replace_line(const char *path, const char *lines,
                          const char *start, const char *token)
 {
@@ -223,8 +222,8 @@ static bool replace_line(const char *path, const char *lines,
   return good;
 }
 
-/* Puts a token into the file, or with NULL takes it out. */
-static bool change_file(const cli_site *s, const char *token)
+/* Stores a token in the file, or with NULL removes it. */
+static bool change_file(const cli_context *s, const char *token)
 {
   char *path = cli_settings_path("credentials"), *start = line_start(s);
   char *lines = path != NULL ? read_lines(path) : NULL;
@@ -238,7 +237,7 @@ static bool change_file(const cli_site *s, const char *token)
   return good;
 }
 
-static char *find_in_file(const cli_site *s)
+static char *find_in_file(const cli_context *s)
 {
   char *path = cli_settings_path("credentials"), *start = line_start(s);
   char *lines = path != NULL ? read_lines(path) : NULL, *token = NULL;
@@ -256,9 +255,9 @@ static char *find_in_file(const cli_site *s)
   return token;
 }
 
-/* --- tokens -------------------------------------------------------------------------- */
+/* --- tokens -------------------------------------------------------------- */
 
-bool cli_token_keep(const cli_site *s, const char *token)
+bool cli_token_keep(const cli_context *s, const char *token)
 {
   char *said;
 
@@ -269,13 +268,13 @@ bool cli_token_keep(const cli_site *s, const char *token)
   said = ask_tool("store", s, token);
   free(said);
   if (said != NULL) {
-    (void)change_file(s, NULL); /* an older one is worth nothing now */
+    (void)change_file(s, NULL); /* an older token in the file is invalid now */
     return true;
   }
   return change_file(s, token);
 }
 
-char *cli_token_find(const cli_site *s)
+char *cli_token_find(const cli_context *s)
 {
   const char *given = getenv("OPENPAI_TOKEN");
   char *token;
@@ -291,7 +290,7 @@ char *cli_token_find(const cli_site *s)
   return find_in_file(s);
 }
 
-void cli_token_forget(const cli_site *s)
+void cli_token_forget(const cli_context *s)
 {
   free(ask_tool("clear", s, NULL));
   (void)change_file(s, NULL);

@@ -1,4 +1,4 @@
-/* posix_prompt.c - asks for what nobody may look at */
+/* posix_prompt.c - prompts at the terminal, with and without echo */
 #include "secrets.h"
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { MOST = 4096, SIGNALS = 4 }; /* a terminal's lines are no longer */
+enum { MOST = 4096, SIGNALS = 4 }; /* longest line of a terminal */
 
 static const int signals[SIGNALS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-/* The signal that ended it is the one byte in this pipe. */
+/* A pipe for the number of the signal that ended the prompt. */
 static int ended[2];
 
 static void on_signal(int number)
@@ -34,7 +34,8 @@ static int ended_by(void)
   return poll(&in, 1, 0) == 1 && read(ended[0], &byte, 1) == 1 ? byte : 0;
 }
 
-/* Up to the end of a line, for free(); NULL: none came, or a signal did. */
+/* Reads up to the end of a line, for free(); NULL if none came, or a signal
+ * did. */
 static char *read_line(int tty)
 {
   struct pollfd in[] = { { .fd = ended[0], .events = POLLIN },
@@ -59,8 +60,8 @@ static char *read_line(int tty)
   return line;
 }
 
-/* With the terminal's echo off, unless it may be seen.  A signal is raised
- * again when the terminal is as it was. */
+/* Asks with echo off, unless the answer may be shown.  A signal is raised
+ * again after the terminal is restored. */
 static char *ask(int tty, const struct termios *old, const char *what,
                  bool shown)
 {
@@ -74,7 +75,8 @@ static char *ask(int tty, const struct termios *old, const char *what,
   if (!shown)
     quiet.c_lflag &= ~(tcflag_t)ECHO;
   quiet.c_cc[VSUSP] = _POSIX_VDISABLE;
-  /* Before anybody is asked: what is typed then is neither lost nor seen. */
+  /* Echo is off before the prompt, so that early typing is neither lost nor
+   * shown. */
   (void)tcsetattr(tty, TCSAFLUSH, &quiet);
   (void)fprintf(stderr, "%s: ", what);
   (void)fflush(stderr);
@@ -113,7 +115,7 @@ char *cli_prompt(const char *what)
   return prompt(what, false);
 }
 
-/* A line of a pipe is as good as one that is typed. */
+/* Without a terminal, a line of standard input is taken. */
 char *cli_prompt_shown(const char *what)
 {
   char *line;

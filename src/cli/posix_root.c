@@ -1,4 +1,4 @@
-/* posix_root.c - whose platform is asked, and where it lives */
+/* posix_root.c - the root of the platform, and users */
 #define _GNU_SOURCE /* realpath(), SOCK_CLOEXEC */
 #include "remote.h"
 
@@ -64,7 +64,7 @@ static bool has_home(void)
          (home != NULL && home[0] == '/');
 }
 
-/* As --root or OPENPAI_ROOT have it; NULL: neither has. */
+/* Returns the root of --root or OPENPAI_ROOT; NULL: neither is set. */
 static const char *named_root(void)
 {
   const char *named = cli_root != NULL ? cli_root : getenv("OPENPAI_ROOT");
@@ -84,14 +84,14 @@ char *cli_root_path(void)
   path = named != NULL ? cli_absolute(named) : default_root();
   if (path == NULL && named != NULL)
     cli_fail("cannot determine the path of %s", named);
-  /* So that it is written in one way. */
+  /* Drop trailing slashes, so that a root has one spelling. */
   for (size_t len = path != NULL ? strlen(path) : 0;
        len > 1 && path[len - 1] == '/'; len--)
     path[len - 1] = '\0';
   return path;
 }
 
-/* --- the platform of all users ------------------------------------------------ */
+/* --- system platform ----------------------------------------------------- */
 
 static const char *system_named(void)
 {
@@ -149,7 +149,7 @@ bool cli_listens(const char *path)
   return listens;
 }
 
-/* Who that is, is looked at when it is asked. */
+/* Whether a process listens there.  Its user is checked at each call. */
 static bool answers(const char *root)
 {
   char *path = cli_socket_path(root);
@@ -175,7 +175,7 @@ char *cli_find_root(void)
   return strdup(cli_system_root());
 }
 
-static char elsewhere[256]; /* who one is there, or "" */
+static char elsewhere[256]; /* user name on a server, or "" */
 
 void cli_be_user(const char *name)
 {
@@ -194,7 +194,7 @@ const char *cli_user(void)
   return entry != NULL ? entry->pw_name : number;
 }
 
-/* The shell's mask may keep a user out of what this program makes for that user. */
+/* The umask may deny the user access to files that this program creates. */
 void cli_keep_owner(void)
 {
   mode_t mask = umask(077);

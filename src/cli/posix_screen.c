@@ -1,7 +1,9 @@
-/* posix_screen.c - a screen of one's own on the terminal, and its keys */
+/* posix_screen.c - a screen of its own on the terminal, and its keys */
+#include "cells.h"
 #include "screen.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
@@ -9,11 +11,64 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t ended_by; /* a signal, or 0 */
+/* Returns how many bytes of a line fit into `width` cells; styles take
+ * none. */
+static size_t fit(const char *line, size_t len, unsigned width, bool *full)
+{
+  cli_cell c = { .next = line, .left = len };
+  unsigned column = 0;
+  size_t n;
+
+  *full = false;
+  while (c.left > 0) {
+    if (*c.next == '\033') { /* to the end of the style */
+      n = 1 + strcspn(c.next + 1, "m");
+      n = n < c.left ? n + 1 : c.left;
+      c.next += n;
+      c.left -= n;
+      continue;
+    }
+    n = c.left;
+    (void)cli_next_cell(&c);
+    if (c.column > width) {
+      *full = column == width;
+      return len - n;
+    }
+    column = c.column;
+  }
+  *full = column == width;
+  return len;
+}
+
+unsigned cli_draw_lines(FILE *out, const char *text, unsigned width,
+                        unsigned height)
+{
+  unsigned rows = 0;
+
+  for (size_t len; *text != '\0' && rows < height; rows++) {
+    size_t fits;
+    bool full;
+
+    len = strcspn(text, "\n");
+    fits = fit(text, len, width, &full);
+    if (rows > 0)
+      (void)fputc('\n', out);
+    (void)fwrite(text, 1, fits, out);
+    if (fits < len && memchr(text, '\033', fits) != NULL)
+      (void)fputs("\033[0m", out);
+    if (!full) /* otherwise it would erase the last cell */
+      (void)fputs("\033[K", out);
+    text += len + (text[len] == '\n');
+  }
+  (void)fputs("\033[J", out);
+  return rows;
+}
+
+static volatile sig_atomic_t ended_by; /* signal, or 0 */
 static volatile sig_atomic_t stopped;  /* Ctrl-Z */
 static volatile sig_atomic_t resized;
-static sigset_t open_mask;    /* while one waits */
-static struct termios before; /* the terminal as it was */
+static sigset_t open_mask;    /* signal mask during a wait */
+static struct termios before; /* settings to restore */
 static bool raw, entered;
 
 static void on_signal(int sig)
@@ -38,7 +93,7 @@ void cli_screen_catch(void)
   (void)sigemptyset(&shut);
   for (size_t i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++) {
     if (sigaction(sigs[i], NULL, &was) == 0 && was.sa_handler == SIG_IGN)
-      continue; /* as under nohup */
+      continue; /* ignored, as under nohup */
     (void)sigaction(sigs[i], &act, NULL);
     (void)sigaddset(&shut, sigs[i]);
   }
@@ -86,7 +141,26 @@ void cli_screen_size(unsigned *width, unsigned *height)
   }
 }
 
-/* --- waiting ----------------------------------------------------------------- */
+void cli_screen_draw(void (*print)(void *data, FILE *to), void *data)
+{
+  unsigned width, height;
+  char *text = NULL;
+  size_t len;
+  FILE *to = open_memstream(&text, &len);
+
+  if (to == NULL)
+    return; /* memory was short; the next draw tries again */
+  print(data, to);
+  (void)fclose(to);
+  cli_screen_size(&width, &height);
+  (void)fputs("\033[H", stdout);
+  if (text != NULL)
+    (void)cli_draw_lines(stdout, text, width, height);
+  free(text);
+  (void)cli_written();
+}
+
+/* --- wait ---------------------------------------------------------------- */
 
 static int64_t clock_us(void)
 {
@@ -99,7 +173,7 @@ static int64_t clock_us(void)
 static char typed[64];
 static size_t ntyped;
 
-/* False: nobody types any more. */
+/* Returns false at the end of input. */
 static bool read_keys(void)
 {
   ssize_t n = read(STDIN_FILENO, typed + ntyped, sizeof(typed) - ntyped);
@@ -108,8 +182,8 @@ static bool read_keys(void)
   return n > 0;
 }
 
-/* "\033[A", "\033OA", "\033[5~": which key, and how many bytes it took; 0: the
- * rest has not come yet. */
+/* Parses "\033[A", "\033OA", "\033[5~".  Sets *key and returns the bytes used;
+ * 0: incomplete. */
 static size_t read_sequence(int *key)
 {
   static const struct {
@@ -138,8 +212,7 @@ static size_t read_sequence(int *key)
   return at + 1;
 }
 
-/* The next key that was typed, or CLI_KEY_NONE; sequences of other keys are
- * passed over. */
+/* Returns the next key, or CLI_KEY_NONE; skips unknown sequences. */
 static int take_key(void)
 {
   int key = CLI_KEY_NONE;
@@ -156,7 +229,7 @@ static int take_key(void)
   return key;
 }
 
-/* What signals have asked for meanwhile. */
+/* Acts on the signals that came. */
 static void heed_signals(void (*on_size)(void *user_data), void *user_data)
 {
   bool screen = entered;
@@ -187,7 +260,7 @@ static int wait_for_key(int64_t until, void (*on_size)(void *user_data),
     struct timespec span = { .tv_sec = left / 1000000,
                              .tv_nsec = left % 1000000 * 1000 };
 
-    /* Right before it waits: a sanitizer delivers signals when it likes. */
+    /* Directly before the wait, because a sanitizer delays signals. */
     heed_signals(on_size, user_data);
     if ((key = take_key()) != CLI_KEY_NONE)
       return key;

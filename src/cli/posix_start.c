@@ -1,9 +1,10 @@
 /*
- * posix_start.c - a platform in the background
+ * posix_start.c - starting a platform in the background
  *
- * It is this program, run anew as `openpai up --foreground` in a session of
- * its own, with no descriptor of ours but one end of a pipe, on which it says
- * that it serves: so nothing that waits for our output waits for it, too.
+ * The platform is this program again, as `openpai up --foreground` in a
+ * session of its own.  Of the caller's descriptors it gets only one end of a
+ * pipe, on which it reports that it serves.  So a program that waits for the
+ * end of the caller's output does not wait for the platform.
  */
 #define _GNU_SOURCE /* posix_spawn_file_actions_addclosefrom_np() */
 #include "remote.h"
@@ -31,7 +32,7 @@ int cli_ready_fd(void)
 
   if (value == NULL || strcmp(value, "3") != 0)
     return -1;
-  (void)unsetenv(READY); /* tasks shall not see it */
+  (void)unsetenv(READY); /* not for tasks */
   return fcntl(READY_FD, F_SETFD, FD_CLOEXEC) == 0 ? READY_FD : -1;
 }
 
@@ -54,7 +55,7 @@ bool cli_make_folder(const char *path)
   return good;
 }
 
-/* Our environment, and READY. */
+/* Returns this process's environment plus READY. */
 static char **make_environment(void)
 {
   extern char **environ;
@@ -104,23 +105,23 @@ static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attr,
   return rc;
 }
 
-/* --- a scope of its own ------------------------------------------------------------ */
+/* --- systemd scope ------------------------------------------------------- */
 
 /*
- * A platform that begins in the control group of whoever called it shares that
- * with others, and so cannot divide it among tasks.  Where systemd looks after
- * this user's processes, it gives the platform a group that is the platform's to
- * divide.
+ * A platform in the control group of its caller shares that group with other
+ * processes, and so cannot divide it among tasks.  If systemd manages this
+ * user's processes, systemd-run gives the platform a group of its own.
  */
 
-/* Is there a manager to be asked?  Of this user; of root the machine's. */
+/* Whether systemd can be asked: the user's manager, or for root the
+ * machine's. */
 static bool has_manager(bool *user)
 {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
   struct stat st;
   char path[4096];
 
-  *user = true; /* after su it may be another's */
+  *user = true; /* after su, XDG_RUNTIME_DIR may be another user's */
   if (!cli_start_system && runtime != NULL && runtime[0] == '/' &&
       lstat(runtime, &st) == 0 && st.st_uid == geteuid() &&
       snprintf(path, sizeof(path), "%s/systemd/private", runtime) <
@@ -131,8 +132,9 @@ static bool has_manager(bool *user)
   return geteuid() == 0 && access("/run/systemd/private", F_OK) == 0;
 }
 
-/* Before the words of the platform itself; none where there is no manager.
- * systemd-run becomes what it starts, so the number and the pipe stay. */
+/* Puts the words of systemd-run before the platform's own; none without a
+ * manager.  systemd-run executes the program in its own process, so the
+ * process id and the pipe stay the same. */
 static size_t put_scope(const char *argv[], const char *program)
 {
   bool user;
@@ -152,7 +154,7 @@ static size_t put_scope(const char *argv[], const char *program)
   return n;
 }
 
-/* The path of this program; NULL: it is not known. */
+/* Returns the path of this program; NULL: not known. */
 static char *own_path(void)
 {
   char path[4096];
@@ -196,7 +198,7 @@ static int spawn(pid_t *pid, const char *root, const char *log, int ready,
   (void)posix_spawnattr_init(&attr);
   if (rc == 0)
     rc = set_up(&files, &attr, log, ready);
-  if (rc == 0) /* which only read the words */
+  if (rc == 0) /* they do not modify the words */
     rc = (*scope ? posix_spawnp : posix_spawn)(
       pid, *scope ? argv[0] : "/proc/self/exe", &files, &attr,
       (char *const *)(uintptr_t)argv, env);
@@ -207,7 +209,7 @@ static int spawn(pid_t *pid, const char *root, const char *log, int ready,
   return rc;
 }
 
-/* What it says: nothing if it died, "ok", "busy", or why it cannot. */
+/* Reads the platform's report: "" if it died, "ok", "busy", or an error. */
 static void hear(int fd, char *text, size_t size)
 {
   size_t len = 0;
@@ -225,10 +227,10 @@ static void hear(int fd, char *text, size_t size)
 
 static bool judge(const char *said, const char *log)
 {
-  /* Busy: another one has begun in this root; it will serve, too. */
+  /* Busy: another platform has begun in this root and will serve. */
   if (strcmp(said, "busy\n") == 0)
     return true;
-  if (strncmp(said, "ok\n", 3) == 0) { /* and what is told but once */
+  if (strncmp(said, "ok\n", 3) == 0) { /* and text that is printed only once */
     (void)fputs(said + 3, stderr);
     return true;
   }
@@ -237,11 +239,11 @@ static bool judge(const char *said, const char *log)
     (void)fprintf(stderr, "  help: see %s\n", log);
     return false;
   }
-  (void)fputs(said, stderr); /* as it tells errors itself */
+  (void)fputs(said, stderr); /* already formatted as an error */
   return false;
 }
 
-/* Says what came of it in `said`; returns an errno. */
+/* Starts it and puts its report into `said`; returns an errno. */
 static int start_once(pid_t *pid, const char *root, const char *log,
                       bool *scope, char *said, size_t size)
 {
@@ -258,8 +260,8 @@ static int start_once(pid_t *pid, const char *root, const char *log,
   return rc;
 }
 
-/* In a scope if that can be had: a manager that refuses, or is not there after
- * all, is told in the log and nothing more. */
+/* Starts the platform in a scope if possible.  If systemd refuses, that is
+ * only in the log, and the platform starts without a scope. */
 static int start(pid_t *pid, const char *root, const char *log, char *said,
                  size_t size)
 {
@@ -289,13 +291,13 @@ bool cli_start_platform(const char *root)
   if (rc != 0) {
     cli_fail("cannot start the platform, with its log in %s: %s", log,
              strerror(rc));
-    if (rc == EROFS) /* as a job sees the root of its platform */
+    if (rc == EROFS) /* the root is read-only inside a job */
       cli_help(stderr, "a job does not see its platform: let it ask a server "
                        "with --cluster, or run as --runtime process");
   } else {
     good = judge(said, log);
     if (!good)
-      (void)waitpid(pid, NULL, 0); /* until then it has the root */
+      (void)waitpid(pid, NULL, 0); /* until it is gone, it holds the root */
   }
   free(log);
   return good;

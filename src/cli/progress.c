@@ -1,8 +1,8 @@
 /*
- * progress.c - a line on the terminal that is written anew again and again
+ * progress.c - a progress line on the terminal, rewritten in place
  *
- * Blanks take the old one away, no sequence of a terminal's: so it is the same
- * with NO_COLOR, and on terminals that know none.
+ * The old line is overwritten with blanks, not with an escape sequence, so
+ * that this works with NO_COLOR and on any terminal.
  */
 #include "progress.h"
 
@@ -15,7 +15,7 @@
 
 enum { BAR = 24, MOST = 240 };
 
-static char stands[MOST + 1]; /* there now */
+static char stands[MOST + 1]; /* the line now on the screen */
 
 bool cli_progress_wanted(void)
 {
@@ -37,8 +37,8 @@ static void put(const char *text)
   (void)fflush(stderr);
 }
 
-/* What would act on the terminal, or has another width than a byte, is not
- * shown; the last column stays free, for some go to the next line there. */
+/* Replaces control characters and characters that are not one byte wide.  The
+ * last column stays free, because some terminals wrap there. */
 static void fit(char out[MOST + 1], const char *text)
 {
   uint32_t columns, rows;
@@ -74,7 +74,7 @@ void cli_progress_over(void)
   stands[0] = '\0';
 }
 
-/* --- bytes -------------------------------------------------------------------- */
+/* --- bytes --------------------------------------------------------------- */
 
 void cli_progress_bar(char *out, size_t size, const char *what, uint64_t done,
                       uint64_t total, int64_t took_ms)
@@ -99,28 +99,22 @@ void cli_progress_bar(char *out, size_t size, const char *what, uint64_t done,
       took_ms > 0 ? (double)done / mb * 1000 / (double)took_ms : 0.0);
 }
 
-/* --- a job ---------------------------------------------------------------------- */
+/* --- a job --------------------------------------------------------------- */
 
 typedef struct counts {
   int all, run, over;
 } counts;
 
-static counts count_tasks(const cli_json *job)
+static counts count_tasks(const pai_json *job)
 {
-  size_t roles = cli_json_get(job, 0, "taskRoles"), list;
   counts c = { 0, 0, 0 };
 
-  for (size_t r = roles != 0 ? cli_json_first(job, roles) : 0; r != 0;
-       r = cli_json_next(job, roles, r)) {
-    list = cli_json_get(job, r, "taskStatuses");
-    for (size_t t = list != 0 ? cli_json_first(job, list) : 0; t != 0;
-         t = cli_json_next(job, list, t)) {
-      const char *state = cli_json_text(job, t, "taskState");
-      c.all++;
-      c.run += strcmp(state, "RUNNING") == 0;
-      c.over += strcmp(state, "SUCCEEDED") == 0 ||
-                strcmp(state, "FAILED") == 0 || strcmp(state, "STOPPED") == 0;
-    }
+  for (cli_each_task t = cli_tasks_of(job); cli_next_task(&t);) {
+    const char *state = cli_json_text(job, t.task.at, "taskState");
+
+    c.all++;
+    c.run += strcmp(state, "RUNNING") == 0;
+    c.over += cli_is_over(state);
   }
   return c;
 }
@@ -132,15 +126,14 @@ static void add(char *out, size_t size, const char *text, const char *more)
   (void)snprintf(out + len, size - len, "%s%s", text, more);
 }
 
-/* When half of all guesses have it start, or end. */
-static void add_guess(char *out, size_t size, const cli_json *estimate,
+/* Adds the median estimate of the start or end. */
+static void add_guess(char *out, size_t size, const pai_json *estimate,
                       int64_t age_ms, const char *key, const char *verb)
 {
   int64_t now = cli_json_number(estimate, 0, "now", 0), half;
-  size_t of = cli_json_get(estimate, 0, key);
   char left[32];
 
-  half = of != 0 ? cli_json_number(estimate, of, "p50", 0) : 0;
+  half = cli_json_number(estimate, cli_json_get(estimate, 0, key), "p50", 0);
   if (half == 0 || now == 0)
     return;
   add(out, size, verb, half - now - age_ms >= 1000 ? " in about " : " soon");
@@ -150,14 +143,14 @@ static void add_guess(char *out, size_t size, const cli_json *estimate,
   add(out, size, left, "");
 }
 
-void cli_in_line(char *out, size_t size, const cli_json *why)
+void cli_in_line(char *out, size_t size, const pai_json *why)
 {
-  size_t line = why->count > 0 ? cli_json_get(why, 0, "line") : 0;
+  size_t line = cli_json_get(why, 0, "line");
   int64_t place, waiting;
   const char *vc;
 
   out[0] = '\0';
-  if (line == 0 || why->values[line].type != '{')
+  if (pai_json_type(why, line) != PAI_VALUE_MAPPING)
     return;
   place = cli_json_number(why, line, "place", 0);
   waiting = cli_json_number(why, line, "waiting", 0);
@@ -170,28 +163,26 @@ void cli_in_line(char *out, size_t size, const cli_json *why)
                    : place % 10 == 3     ? "rd"
                                          : "th",
                    (long long)waiting, vc);
-  else if (waiting > 0) /* its policy has no line */
+  else if (waiting > 0) /* the policy has no order */
     (void)snprintf(out, size, "one of %lld waiting in %s", (long long)waiting,
                    vc);
 }
 
 void cli_progress_job(char *out, size_t size, const char *name,
-                      const cli_json *job, const cli_known *known,
+                      const pai_json *job, const cli_known *known,
                       int64_t now_ms, int64_t age_ms)
 {
-  size_t s = job->count > 0 ? cli_json_get(job, 0, "jobStatus") : 0, like;
-  const char *state = s != 0 ? cli_json_text(job, s, "state") : "";
+  size_t s = cli_json_get(job, 0, "jobStatus");
+  const char *state = cli_json_text(job, s, "state");
   bool runs = strcmp(state, "RUNNING") == 0;
   int64_t since =
-    s == 0
-      ? 0
-      : cli_json_number(job, s, runs ? "launchedTime" : "submissionTime", 0);
-  const cli_json *estimate = known->estimate;
+    cli_json_number(job, s, runs ? "launchedTime" : "submissionTime", 0);
+  const pai_json *estimate = known->estimate;
   char text[160];
   counts c;
 
   (void)snprintf(out, size, "%s %s", name, state);
-  if (since > 0) { /* its clock may be another */
+  if (since > 0) { /* the server's clock may differ */
     cli_duration(text, sizeof(text), now_ms > since ? now_ms - since : 0);
     add(out, size, " for ", text);
   }
@@ -207,11 +198,10 @@ void cli_progress_job(char *out, size_t size, const char *name,
   cli_in_line(text, sizeof(text), known->why);
   if (text[0] != '\0' && strcmp(state, "WAITING") == 0)
     add(out, size, ", ", text);
-  if (estimate->count == 0)
-    return;
-  /* Without jobs like it the guess is as long again as it has run: no news. */
-  like = cli_json_get(estimate, 0, "alike");
-  if (runs && like != 0 && estimate->values[like].type != 'n')
+
+  /* Without similar jobs the estimate only repeats the time run so far, so it
+   * is omitted. */
+  if (runs && cli_json_has(estimate, 0, "alike"))
     add_guess(out, size, estimate, age_ms, "end", ", ends");
   if (strcmp(state, "WAITING") == 0)
     add_guess(out, size, estimate, age_ms, "start", ", starts");

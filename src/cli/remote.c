@@ -1,8 +1,8 @@
 /*
- * remote.c - the platform of this user, asked through its socket, or another
- * server by its URL
+ * remote.c - calls to a platform: this user's, through its socket, or a server
+ * at a URL
  *
- * The verbs ask one thing after the other, so this waits for each answer.
+ * The verbs make one call after another, so each call waits for its answer.
  */
 #include "remote.h"
 
@@ -17,22 +17,22 @@
 
 enum {
   AGAIN = 500,
-  PATIENCE = 10 * 1000, /* ms that a platform may take to serve */
+  PATIENCE = 10 * 1000, /* ms until a started platform must serve */
   PAUSE = 10,
-  MOST_TRIES = 3 /* of a server at a URL: somebody waits */
+  MOST_TRIES = 3 /* for a server at a URL: the user waits */
 };
 
-/* What is being asked. */
+/* The current call. */
 typedef struct asking {
   cli_answer *answer;
   const cli_stream *stream;
-  void *data;          /* of cli_remote_call() */
-  const char *sending; /* what is sent, where that is shown */
+  void *data;          /* from cli_remote_call() */
+  const char *sending; /* name of the upload whose progress is shown */
   int64_t began;
   bool done;
 } asking;
 
-/* --- texts -------------------------------------------------------------------- */
+/* --- texts --------------------------------------------------------------- */
 
 char *cli_escape(const char *text)
 {
@@ -76,17 +76,38 @@ char *cli_whole_name(const char *name)
 
 char *cli_job_path(const char *name, const char *rest)
 {
-  char *whole = cli_whole_name(name), *path = NULL;
+  char *whole = cli_whole_name(name),
+       *escaped = whole != NULL ? cli_escape(whole) : NULL, *path = NULL;
+  size_t size = escaped != NULL ? strlen(escaped) + strlen(rest) + 16 : 0;
 
-  if (whole != NULL)
-    path = cli_path("/api/v2/jobs", whole, rest);
+  if (size > 0 && (path = malloc(size)) != NULL)
+    (void)snprintf(path, size, "/api/v2/jobs/%s%s", escaped, rest);
+  free(escaped);
   free(whole);
   return path;
 }
 
-/* --- its life ------------------------------------------------------------------- */
+char *cli_job_arguments(const char *name, const char *more)
+{
+  char *whole = cli_whole_name(name), *text = NULL;
+  size_t len = 0;
+  FILE *out = whole != NULL ? open_memstream(&text, &len) : NULL;
 
-/* On a terminal one sees why it takes so long. */
+  if (out != NULL) {
+    cli_json_print(out, "{\"job\":%s", whole);
+    (void)fprintf(out, "%s}", more);
+    if (fclose(out) != 0) {
+      free(text);
+      text = NULL;
+    }
+  }
+  free(whole);
+  return text;
+}
+
+/* --- opening ------------------------------------------------------------- */
+
+/* On a terminal, shows that a call is being retried. */
 static void on_retry(void *user_data, const pai_client_retry *retry)
 {
   (void)user_data;
@@ -101,58 +122,57 @@ static bool open_client(cli_remote *r, const char *token, pai_error **err)
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
 
   options.socket = r->socket;
-  options.url = r->site.url;
-  options.ca_file = r->site.ca_file;
+  options.url = r->context.url;
+  options.ca_file = r->context.ca_file;
   options.token = token;
-  options.most_tries = r->site.url != NULL ? MOST_TRIES : 0;
+  options.most_tries = r->context.url != NULL ? MOST_TRIES : 0;
   options.on_retry = on_retry;
   return pai_loop_new(&r->loop, NULL, err) == PAI_OK &&
          pai_client_new(&r->client, r->loop, &options, err) == PAI_OK;
 }
 
-bool cli_remote_open_site(cli_remote *r, const cli_site *site,
-                          const char *token)
+bool cli_remote_open_context(cli_remote *r, const cli_context *context,
+                             const char *token)
 {
   pai_error *err = NULL;
 
   *r = (cli_remote){ .original = -1 };
-  if (!cli_site_copy(&r->site, site))
+  if (!cli_context_copy(&r->context, context))
     return false;
   if (open_client(r, token, &err)) {
     const char *user =
-      site->user != NULL ? site->user : pai_client_user(r->client);
+      context->user != NULL ? context->user : pai_client_user(r->client);
     cli_be_user(user);
     return true;
   }
-  cli_error(NULL, err);
-  pai_error_free(err);
+  (void)cli_fail_with(NULL, err);
   cli_remote_close(r);
   return false;
 }
 
-/* Of a server without a token all may be asked that needs none. */
-static bool open_chosen(cli_remote *r, cli_site *site)
+/* Without a token, only calls that need none succeed. */
+static bool open_chosen(cli_remote *r, cli_context *context)
 {
-  char *token = cli_token_find(site);
+  char *token = cli_token_find(context);
   bool good;
 
-  if (site->user == NULL && token != NULL)
-    site->user = cli_token_user(token);
-  good = cli_remote_open_site(r, site, token);
+  if (context->user == NULL && token != NULL)
+    context->user = cli_token_user(token);
+  good = cli_remote_open_context(r, context, token);
   free(token);
-  cli_site_free(site);
+  cli_context_free(context);
   return good;
 }
 
 bool cli_remote_open(cli_remote *r, bool start)
 {
   pai_error *err = NULL;
-  cli_site site;
-  int chosen = cli_site_choose(&site);
+  cli_context context;
+  int chosen = cli_context_choose(&context);
 
   *r = (cli_remote){ 0 };
   if (chosen != 0)
-    return chosen > 0 && open_chosen(r, &site);
+    return chosen > 0 && open_chosen(r, &context);
   r->root = cli_find_root();
   if (r->root == NULL)
     return false;
@@ -160,8 +180,7 @@ bool cli_remote_open(cli_remote *r, bool start)
   r->socket = cli_socket_path(r->root);
   if (r->socket != NULL && open_client(r, NULL, &err))
     return true;
-  cli_error(NULL, err);
-  pai_error_free(err);
+  (void)cli_fail_with(NULL, err);
   cli_remote_close(r);
   return false;
 }
@@ -172,13 +191,13 @@ void cli_remote_close(cli_remote *r)
   while (r->client != NULL && pai_loop_run_once(r->loop) > 0)
     ;
   pai_loop_free(r->loop);
-  cli_site_free(&r->site);
+  cli_context_free(&r->context);
   free(r->socket);
   free(r->root);
   *r = (cli_remote){ 0 };
 }
 
-/* --- asking ----------------------------------------------------------------------- */
+/* --- asking -------------------------------------------------------------- */
 
 static void keep(char *to, size_t size, const char *text)
 {
@@ -213,32 +232,32 @@ static int on_body(void *user_data, const char *bytes, size_t len)
   return q->stream->on_bytes(q->stream->user_data, bytes, len);
 }
 
-/* What can be done about a server that answers so. */
+/* Adds help for some failures of a server. */
 static void advise(const cli_remote *r, cli_answer *out)
 {
-  const char *alias = r->site.alias;
+  const char *alias = r->context.alias;
 
-  if (r->site.url == NULL || out->status == PAI_OK)
+  if (r->context.url == NULL || out->status == PAI_OK)
     return;
   if (out->http == 401)
     (void)snprintf(out->help, sizeof(out->help),
                    "log in again: openpai login %s",
-                   alias != NULL ? alias : r->site.url);
+                   alias != NULL ? alias : r->context.url);
   else if (out->http == 404 && strcmp(out->code, "NoApiError") == 0)
     keep(out->help, sizeof(out->help),
          "this server is an original OpenPAI, or an older one, and cannot "
          "do that");
-  else if (out->http == 0 && strstr(out->help, "ca_file names") != NULL)
+  else if (out->http == 0 && strstr(out->help, "set ca_file") != NULL)
     (void)snprintf(
       out->help, sizeof(out->help),
       "its certificate is signed by an unknown authority: give a file with "
       "the authority's certificate with openpai login %.120s --ca-file FILE",
-      r->site.url);
+      r->context.url);
   else if (out->http == 0 && out->status == PAI_ENOTFOUND)
     (void)snprintf(
       out->help, sizeof(out->help),
       "no server answers at %.120s: check that it runs, and the URL",
-      r->site.url);
+      r->context.url);
 }
 
 static void on_sent(void *user_data, uint64_t sent, uint64_t total)
@@ -254,7 +273,7 @@ static void on_sent(void *user_data, uint64_t sent, uint64_t total)
 static void turn(cli_remote *r, int every_ms)
 {
   if (every_ms > 0)
-    cli_loop_turn(r->loop, every_ms);
+    cli_loop_step(r->loop, every_ms);
   else
     (void)!pai_loop_run_once(r->loop);
 }
@@ -295,15 +314,16 @@ void cli_remote_call(cli_remote *r, cli_answer *out, cli_starter start,
   cli_remote_call_ticking(r, out, start, data, tick, 0);
 }
 
-/* What is asked for: a request, or a job is submitted. */
+/* What to send: a call of the API, a request, or a job. */
 typedef struct errand {
+  const char *call, *arguments;
   const pai_client_request *what;
   const pai_client_job_file *job;
   const cli_stream *stream;
   const char *sending;
 } errand;
 
-/* Once. */
+/* Makes one try. */
 static void ask(cli_remote *r, cli_answer *out, const errand *e)
 {
   const cli_stream *stream = e->stream;
@@ -314,9 +334,13 @@ static void ask(cli_remote *r, cli_answer *out, const errand *e)
   int rc;
 
   *out = (cli_answer){ 0 };
-  rc = e->job != NULL
-         ? pai_client_submit(NULL, r->client, e->job, on_answer, &q, &err)
-         : pai_client_ask(NULL, r->client, e->what, on_answer, &q, &err);
+  if (e->call != NULL)
+    rc = pai_client_call(NULL, r->client, e->call, e->arguments, on_answer, &q,
+                         &err);
+  else if (e->job != NULL)
+    rc = pai_client_submit(NULL, r->client, e->job, on_answer, &q, &err);
+  else
+    rc = pai_client_ask(NULL, r->client, e->what, on_answer, &q, &err);
   if (rc < 0) {
     out->status = rc;
     keep(out->message, sizeof(out->message), pai_error_message(err));
@@ -331,13 +355,14 @@ static void ask(cli_remote *r, cli_answer *out, const errand *e)
   advise(r, out);
 }
 
-/* Nobody listens there. */
+/* Whether nothing listens at the socket. */
 static bool is_down(const cli_answer *a)
 {
   return a->status == PAI_ENOTFOUND && a->http == 0;
 }
 
-/* Whoever has the root serves nothing: not a platform of `up`, or not yet. */
+/* Another process holds the root but serves nothing: not a platform of `up`,
+ * or one that is still starting. */
 static void tell_holder(const cli_remote *r, cli_answer *out)
 {
   out->status = PAI_EBUSY;
@@ -347,24 +372,24 @@ static void tell_holder(const cli_remote *r, cli_answer *out)
                  "the process id is in the file lock of that folder");
 }
 
-/* Asks; if nobody is there, starts a platform and asks it.  One that somebody
- * else has just started may still take a moment. */
+/* Makes a call; if nothing listens, starts a platform and tries again.  A
+ * platform that another process has just started may need a moment. */
 static void insist(cli_remote *r, cli_answer *out, const errand *e)
 {
   const struct timespec pause = { 0, PAUSE * 1000 * 1000 };
   bool start = r->start;
 
   ask(r, out, e);
-  r->start = false; /* one that ends meanwhile was meant to */
+  r->start = false; /* a platform that ends later was ended on purpose */
   for (int ms = 0; start && is_down(out); ms += PAUSE) {
     if (ms >= PATIENCE) {
       tell_holder(r, out);
       return;
     }
     cli_answer_free(out);
-    /* Again and again: whoever had the root may just be ending. */
+    /* Retry the start: the previous holder of the root may be ending. */
     if (ms % AGAIN == 0 && !cli_start_platform(r->root)) {
-      *out = (cli_answer){ .status = PAI_EUSER }; /* it was told */
+      *out = (cli_answer){ .status = PAI_EUSER }; /* the error was printed */
       return;
     }
     if (ms > 0)
@@ -395,18 +420,75 @@ static void ask_for(cli_remote *r, cli_answer *out, pai_client_request *what,
   keep(out->message, sizeof(out->message), "out of memory");
 }
 
-void cli_remote_ask(cli_remote *r, cli_answer *out, const char *method,
-                    const char *path, const char *type, const char *body,
-                    size_t len)
+static void tell_memory(cli_answer *out)
 {
-  pai_client_request what = PAI_CLIENT_REQUEST_INIT;
+  *out = (cli_answer){ .status = PAI_ENOMEM };
+  keep(out->message, sizeof(out->message), "out of memory");
+}
 
-  what.method = method;
-  what.path = path;
-  what.type = type;
-  what.body = body;
-  what.body_len = len;
-  ask_for(r, out, &what, NULL);
+void cli_call(cli_remote *r, cli_answer *out, const char *call,
+              char *arguments)
+{
+  if (arguments != NULL)
+    insist(r, out, &(errand){ .call = call, .arguments = arguments });
+  else
+    tell_memory(out);
+  free(arguments);
+}
+
+bool cli_call_do(cli_remote *r, const char *call, char *arguments)
+{
+  cli_answer a;
+  bool good;
+
+  cli_call(r, &a, call, arguments);
+  good = a.status == PAI_OK;
+  if (!good)
+    cli_answer_tell(&a);
+  cli_answer_free(&a);
+  return good;
+}
+
+bool cli_answer_read(const cli_answer *a, pai_json **out)
+{
+  if (cli_json_read(out, a->body, a->len))
+    return true;
+  cli_fail("the platform's answer is not valid JSON");
+  return false;
+}
+
+bool cli_call_read(cli_remote *r, pai_json **out, const char *call,
+                   char *arguments)
+{
+  cli_answer a;
+  bool good = false;
+
+  *out = NULL;
+  cli_call(r, &a, call, arguments);
+  if (a.status != PAI_OK)
+    cli_answer_tell(&a);
+  else
+    good = cli_answer_read(&a, out);
+  cli_answer_free(&a);
+  return good;
+}
+
+bool cli_call_quietly(cli_remote *r, pai_json **out, const char *call,
+                      char *arguments)
+{
+  cli_answer a;
+  bool good;
+
+  *out = NULL;
+  cli_call(r, &a, call, arguments);
+  good = a.status == PAI_OK && cli_json_read(out, a.body, a.len);
+  cli_answer_free(&a);
+  return good;
+}
+
+bool cli_job_read(cli_remote *r, pai_json **out, const char *name)
+{
+  return cli_call_read(r, out, "jobs.show", cli_job_arguments(name, ""));
 }
 
 void cli_remote_send(cli_remote *r, cli_answer *out, const char *path,
@@ -435,38 +517,21 @@ void cli_remote_stream(cli_remote *r, cli_answer *out, const char *path,
 
 bool cli_remote_is_original(cli_remote *r)
 {
-  cli_answer a;
-  cli_json j;
+  pai_json *j;
 
-  if (r->site.url == NULL)
+  if (r->context.url == NULL)
     return false;
-  if (r->original < 0) {
-    cli_remote_ask(r, &a, "GET", "/api/v2/info", NULL, NULL, 0);
-    if (a.status == PAI_OK && cli_json_read(&j, a.body, a.len)) {
-      r->original = strcmp(cli_json_text(&j, 0, "server"), "libopenpai") != 0;
-      cli_json_free(&j);
-    }
-    cli_answer_free(&a);
+  if (r->original < 0 &&
+      cli_call_quietly(r, &j, "server.info", cli_no_arguments())) {
+    r->original = strcmp(cli_json_text(j, 0, "server"), "libopenpai") != 0;
+    pai_json_free(j);
   }
   return r->original > 0;
 }
 
-bool cli_remote_get(cli_remote *r, cli_json *out, const char *path)
+char *cli_no_arguments(void)
 {
-  cli_answer a;
-  bool good;
-
-  *out = (cli_json){ 0 };
-  cli_remote_ask(r, &a, "GET", path, NULL, NULL, 0);
-  good = a.status == PAI_OK;
-  if (!good)
-    cli_answer_tell(&a);
-  else if (!cli_json_read(out, a.body, a.len)) {
-    cli_fail("the platform's answer is not valid JSON");
-    good = false;
-  }
-  cli_answer_free(&a);
-  return good;
+  return strdup("{}");
 }
 
 void cli_answer_free(cli_answer *a)
@@ -475,7 +540,8 @@ void cli_answer_free(cli_answer *a)
   a->body = NULL;
 }
 
-/* What lists the things of which one was not found, or NULL. */
+/* Returns the verb that lists the objects of which one was not found, or
+ * NULL. */
 static const char *help_to_find(const char *code)
 {
   static const struct {
@@ -503,13 +569,12 @@ void cli_answer_tell(const cli_answer *a)
   const char *list = help_to_find(a->code);
 
   if (a->status == PAI_EUSER)
-    return; /* it was told */
+    return; /* the error was printed */
   cli_say(PAI_LOG_ERROR, a->message);
   if (a->help[0] != '\0')
     cli_help(stderr, a->help);
   else if (is_down(a))
-    cli_help(stderr, "no platform runs there: openpai up starts one, and with "
-                     "--system one of all users");
+    cli_help(stderr, "no platform runs there: start one with openpai up");
   else if (list != NULL)
     cli_help(stderr, list);
 }

@@ -1,168 +1,182 @@
-/* remote.h - the platform of this user, asked through its socket, or another
- * server by its URL */
+/* remote.h - calls to a platform: this user's, through its socket, or a server
+ * at a URL */
 #ifndef PAI_SRC_CLI_REMOTE_H
 #define PAI_SRC_CLI_REMOTE_H
 
-#include "sites.h"
+#include "contexts.h"
 
 typedef struct cli_remote {
   pai_loop *loop;
   pai_client *client;
-  char *root;    /* absolute; NULL: it is a server at a URL */
-  char *socket;  /* where it is asked */
-  cli_site site; /* of a server at a URL */
-  int original;  /* of that: 1: OpenPAI's own; 0: of this library; -1: nobody
-                    has asked */
-  bool start;    /* a platform that does not run is started */
+  char *root;          /* absolute; NULL: a server at a URL */
+  char *socket;        /* path of the platform's socket */
+  cli_context context; /* of a server at a URL */
+  /* of a server at a URL: 1: the original OpenPAI; 0: this library's server;
+   * -1: not asked yet */
+  int original;
+  bool start; /* start the platform if it does not run */
 } cli_remote;
 
-/* An answer; cli_answer_free(). */
+/* An answer; free it with cli_answer_free(). */
 typedef struct cli_answer {
   int status; /* PAI_* */
-  int http;   /* 0: none came */
+  int http;   /* HTTP status; 0: no answer came */
   char *body;
   size_t len;
   char code[64];
   char message[1024], help[256];
 } cli_answer;
 
-/* `start`: a platform that does not run is started when it is asked for the
- * first time.  False, and told: there is no root, or no memory. */
+/* Opens a connection.  With `start` a platform that does not run is started at
+ * the first call.  Returns false, after printing an error, if there is no root
+ * or no memory. */
 bool cli_remote_open(cli_remote *r, bool start);
 void cli_remote_close(cli_remote *r);
-/* The same for a server whose site the caller knows; `token` may be NULL. */
-bool cli_remote_open_site(cli_remote *r, const cli_site *site,
-                          const char *token);
+/* The same for a given server; `token` may be NULL. */
+bool cli_remote_open_context(cli_remote *r, const cli_context *context,
+                             const char *token);
 
-/* Whether it is a server of the original OpenPAI, which cannot all that ours
- * can. */
+/* Returns whether the server is an original OpenPAI, which lacks some calls of
+ * this library's server. */
 bool cli_remote_is_original(cli_remote *r);
-/* Starts a call of the client, which the function does with a callback and its
- * user data, and waits for its answer. */
+/* Calls `start`, which begins a client call with the given callback and user
+ * data, and waits for the answer. */
 typedef int (*cli_starter)(cli_remote *r, void *data, pai_client_cb cb,
                            void *user_data, pai_error **err);
-/* In other callbacks of such a call: the data, of their user data. */
+/* Returns `data` from the user data of other callbacks of such a call. */
 void *cli_remote_data(void *user_data);
 void cli_remote_call(cli_remote *r, cli_answer *out, cli_starter start,
                      void *data, void (*tick)(void *data));
-/* The same, with a tick at least so often. */
+/* The same, with a tick at least every `every_ms`. */
 void cli_remote_call_ticking(cli_remote *r, cli_answer *out, cli_starter start,
                              void *data, void (*tick)(void *data),
                              int every_ms);
 
-/* Asks and waits.  `type` NULL: JSON; `body` NULL: none. */
-void cli_remote_ask(cli_remote *r, cli_answer *out, const char *method,
-                    const char *path, const char *type, const char *body,
-                    size_t len);
-/* Submits a job; an answer that was lost does not submit it twice. */
+/* Makes a call of the API, as declared in src/api/schema, and waits for its
+ * answer.  Frees `arguments`, a JSON object; NULL means that memory was
+ * short. */
+void cli_call(cli_remote *r, cli_answer *out, const char *call,
+              char *arguments);
+/* The same, ignoring the answer's body.  Returns false after printing an
+ * error. */
+bool cli_call_do(cli_remote *r, const char *call, char *arguments);
+/* The same, and parses the answer as JSON.  Returns false if the call failed;
+ * cli_call_read() prints the error, cli_call_quietly() does not. */
+bool cli_call_read(cli_remote *r, pai_json **out, const char *call,
+                   char *arguments);
+bool cli_call_quietly(cli_remote *r, pai_json **out, const char *call,
+                      char *arguments);
+/* Parses an answer as JSON.  Returns false after printing an error. */
+bool cli_answer_read(const cli_answer *a, pai_json **out);
+char *cli_no_arguments(void);
+/* Returns {"job":"USER~NAME"} plus more members, such as ",\"limit\":1". */
+char *cli_job_arguments(const char *name, const char *more);
+/* Reads all about a job (jobs.show).  Returns false after printing an
+ * error. */
+bool cli_job_read(cli_remote *r, pai_json **out, const char *name);
+
+/* Submits a job; a retry after a lost answer does not submit it twice. */
 void cli_remote_submit(cli_remote *r, cli_answer *out,
                        const pai_client_job_file *job);
-/* The same with PUT, of what may be large: `what` it is, and how much of it has
- * left, is shown, or, NULL, not. */
+/* Sends a body, which may be large, with PUT.  Shows the progress of the
+ * upload under the name `what`, unless it is NULL. */
 void cli_remote_send(cli_remote *r, cli_answer *out, const char *path,
                      const char *type, const char *body, size_t len,
                      const char *what);
-/* The same with JSON as its answer.  False: it was no good one, and that is
- * told. */
-bool cli_remote_get(cli_remote *r, cli_json *out, const char *path);
-/* Asks for a stream, and waits for its end; on_bytes may end it with a negative
- * answer, and tick, if not NULL, is called after each turn of the loop. */
+
+/* Requests a stream and waits for its end.  on_bytes ends it early by
+ * returning a negative number.  tick, if not NULL, is called after each step
+ * of the loop. */
 typedef struct cli_stream {
   pai_write_cb on_bytes;
   void (*tick)(void *user_data);
   void *user_data;
-  int every_ms; /* and at least so often; 0: not without a turn */
+  int every_ms; /* longest time between ticks; 0: no limit */
 } cli_stream;
 void cli_remote_stream(cli_remote *r, cli_answer *out, const char *path,
                        const cli_stream *stream);
 
-/* Tells of a job's states until it is over, of any server (original.c). */
+/* Reports the states of a job until it is over, from any server
+ * (original.c). */
 typedef struct cli_watch {
   const char *job;
   int (*on_change)(void *user_data, const pai_client_change *change);
   void (*tick)(void *user_data); /* NULL is allowed */
   void *user_data;
-  int every_ms; /* as of a stream */
+  int every_ms; /* as in cli_stream */
 } cli_watch;
 void cli_remote_watch(cli_remote *r, cli_answer *out, const cli_watch *watch);
-/* A log of a task, of a server of the original (original.c). */
-typedef struct cli_log {
-  const char *job, *role, *name; /* NULL: "all" */
-  uint32_t index;
-  bool follow;
-  pai_write_cb on_bytes;
-} cli_log;
-void cli_remote_log(cli_remote *r, cli_answer *out, const cli_log *log);
 
-/* cmd_down.c: ends the platform, or with `kill` its tasks, too, and waits for
- * that.  An exit code; none to be ended is a good one. */
+/* Ends the platform, with `kill` its tasks too, and waits for that.  Returns
+ * an exit code; success if no platform runs (cmd_down.c). */
 int cli_end_platform(cli_remote *r, bool kill, bool quiet);
 
 void cli_answer_free(cli_answer *a);
-/* What went wrong, on stderr. */
+/* Prints what went wrong to stderr. */
 void cli_answer_tell(const cli_answer *a);
 
-/* "USER~NAME" of a name that may lack the user, who is then this one, for
- * free(). */
+/* Returns "USER~NAME", for free().  A name without a user means this user. */
 char *cli_whole_name(const char *name);
-/* "/api/v2/jobs/USER~NAME" and what follows, for free(): `name` may lack the
- * user, who is then this one.  NULL without memory. */
+/* Returns "/api/v2/jobs/USER~NAME" plus `rest`, for free(); NULL without
+ * memory.  A name without a user means this user. */
 char *cli_job_path(const char *name, const char *rest);
-/* A text as a part of a path or query, for free(). */
+/* Escapes a string for use in a path or query, for free(). */
 char *cli_escape(const char *text);
-/* Whether a name can be one; if not, that is told. */
+/* Returns whether a string can be a job's name; if not, prints an error. */
 bool cli_job_name(const char *name);
 
-/* --- where (posix_root.c) --- */
+/* --- roots (posix_root.c) --- */
 
-/* --root as it was given, before or after the verb; NULL: it was not. */
+/* The value of --root, given before or after the verb; NULL: not given. */
 extern const char *cli_root;
-/* Set by verbs that may make a root that was named and is not there: others
- * would only look into an empty one, behind a typing error. */
+/* Set by verbs that may create the root given with --root.  Other verbs fail
+ * if it does not exist: the path is probably mistyped. */
 extern bool cli_makes_root;
-/* Whether a platform may be started there. */
+/* Returns whether a platform may be started in this root. */
 bool cli_may_start(const char *root);
-/* The root, absolute, for free(): as it was given, or this user's own; NULL and
- * told. */
+/* Returns the absolute path of the root, for free(): the given one, or this
+ * user's default.  NULL after printing an error. */
 char *cli_root_path(void);
-/* Whatever the shell's mask, this user may read and write what is made. */
+/* Clears the owner's bits of the umask, so that this user can read and write
+ * what is created. */
 void cli_keep_owner(void);
-/* The same, but for the root of all users' platform where that runs and this
- * user's own does not. */
+/* As cli_root_path(), but returns the root of the system platform if that runs
+ * and this user's own does not. */
 char *cli_find_root(void);
 const char *cli_system_root(void);
-/* Whether anybody listens at the path of a socket, and this user may ask. */
+/* Returns whether a process listens at a socket and this user may connect. */
 bool cli_listens(const char *path);
-/* Where a platform of this root listens, for free(). */
+/* Returns the path of the socket of this root's platform, for free(). */
 char *cli_socket_path(const char *root);
-/* Whether a root is another user's. */
+/* Returns whether a root belongs to another user. */
 bool cli_is_foreign(const char *root);
-/* This user's name, as the platform has it. */
+/* Returns this user's name, as the platform knows it. */
 const char *cli_user(void);
-/* Who one is at a server, instead of that; not kept.  NULL: as before. */
+/* Sets the user name on a server, instead of cli_user()'s.  The name is
+ * copied.  NULL: back to the default. */
 void cli_be_user(const char *name);
-/* The present folder, for free(), or NULL. */
+/* Returns the current folder, for free(), or NULL. */
 char *cli_here(void);
-/* A path as from the root, for free(), or NULL; nothing need be there. */
+/* Returns an absolute path, for free(), or NULL; the file need not exist. */
 char *cli_absolute(const char *path);
-/* PATH/NAME, for free(). */
+/* Returns PATH/NAME, for free(). */
 char *cli_join(const char *path, const char *name);
 
 /* --- posix_start.c --- */
 
 /* Starts a platform in the root, in the background, and waits until it serves.
- * False, and told. */
+ * Returns false after printing an error. */
 bool cli_start_platform(const char *root);
-/* The --runtime and --policy of one that is started, or NULL; and whether it is
- * of all users. */
+/* --runtime and --policy of a platform that is started, or NULL. */
 extern const char *cli_start_runtime, *cli_start_policy;
-/* More words of `up`; NULL ends them. */
+/* More words for `up`; NULL ends them. */
 extern const char *cli_start_more[20];
 extern bool cli_start_system;
-/* Makes a folder and those above it, for this user only.  False, and told. */
+/* Creates a folder and its parents with access for this user only.  Returns
+ * false after printing an error. */
 bool cli_make_folder(const char *path);
-/* The descriptor on which a platform that was started so says that it serves,
- * or -1. */
+/* Returns the descriptor on which a platform that cli_start_platform() started
+ * reports that it serves, or -1. */
 int cli_ready_fd(void);
 
 #endif

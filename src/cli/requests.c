@@ -1,17 +1,17 @@
-/* requests.c - signals as requests to stop what one waits for */
+/* requests.c - signals that ask a waiting verb to stop */
 #include "requests.h"
 
 #include <signal.h>
 #include <stddef.h>
 
-/* Written by the signal handler alone, once it hears: no request is lost. */
+/* Written only by the signal handler, so that no request is lost. */
 static volatile sig_atomic_t requests;
 static volatile sig_atomic_t last_signal;
-static pai_loop *volatile loop_to_wake; /* for the signal handler alone */
+static pai_loop *volatile loop_to_wake; /* only for the signal handler */
 
 static void on_signal(int number)
 {
-  /* Each write to a reader that has gone raises it: no further request. */
+  /* Every write to a closed pipe raises SIGPIPE; only the first one counts. */
   if (number == SIGPIPE && requests > 0)
     return;
   last_signal = number;
@@ -28,11 +28,12 @@ void cli_requests_hear(pai_loop *loop)
   loop_to_wake = loop;
   if (loop == NULL)
     return;
-  (void)signal(SIGXFSZ, SIG_IGN);    /* then the write says what is wrong */
-  (void)sigfillset(&action.sa_mask); /* one at a time may count */
-  action.sa_flags = SA_RESTART;      /* a write cut short loses output */
+  (void)signal(SIGXFSZ, SIG_IGN);    /* then the write returns an error */
+  (void)sigfillset(&action.sa_mask); /* the handler is not interrupted */
+  /* An interrupted write would lose output. */
+  action.sa_flags = SA_RESTART;
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-    /* What nohup or a shell's & has ignored stays ignored. */
+    /* A signal that nohup or a shell's & has ignored stays ignored. */
     if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
       (void)sigaction(numbers[i], &action, NULL);
 }

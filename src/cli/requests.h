@@ -1,15 +1,16 @@
-/* requests.h - signals as requests to stop what one waits for */
+/* requests.h - signals that ask a waiting verb to stop */
 #ifndef PAI_SRC_CLI_REQUESTS_H
 #define PAI_SRC_CLI_REQUESTS_H
 
 #include <openpai/loop.h>
 
-/* From now on they are counted, and wake the loop; NULL: they wake none. */
+/* Catches and counts these signals from now on; each wakes the loop.  NULL: no
+ * loop is woken any more. */
 void cli_requests_hear(pai_loop *loop);
-/* How many came so far, SIGQUIT as two; and the last signal. */
+/* Return how many signals came, SIGQUIT counted as two; and the last one. */
 int cli_requests(void);
 int cli_request_last(void);
-/* As if that signal had come. */
+/* Counts a signal as if it had come. */
 void cli_request_make(int number);
 
 #endif

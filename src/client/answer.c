@@ -1,7 +1,7 @@
-/* answer.c - what is in an answer */
+/* answer.c - parses answers and refusals of the server */
 #include "client/inside.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 bool pai__answer_is_good(int http_status)
 {
@@ -14,11 +14,10 @@ pai_client_answer pai__answer_none(void)
                               .body = "",
                               .type = "",
                               .code = "",
-                              .total = -1,
                               .state = "" };
 }
 
-/* --- JSON --------------------------------------------------------------------- */
+/* --- JSON ---------------------------------------------------------------- */
 
 pai__tree *pai__answer_tree(const pai_alloc *alloc, const char *body,
                             size_t len)
@@ -41,30 +40,7 @@ int pai__answer_read(pai__tree **out, const pai_alloc *alloc, const char *body,
            : PAI_OK;
 }
 
-static pai__node member(const pai__tree *tree, pai__node n, const char *key)
-{
-  return tree != NULL && n != PAI__NO_NODE ? pai__tree_get(tree, n, key)
-                                           : PAI__NO_NODE;
-}
-
-const char *pai__client_text(const pai__tree *tree, pai__node n,
-                             const char *key)
-{
-  n = member(tree, n, key);
-  return n != PAI__NO_NODE && pai__tree_type(tree, n) == PAI__STRING
-           ? pai__tree_str(tree, n, NULL)
-           : "";
-}
-
-int64_t pai__answer_number(const pai__tree *tree, pai__node n, const char *key)
-{
-  int64_t value = 0;
-
-  n = member(tree, n, key);
-  return n != PAI__NO_NODE && pai__tree_whole(tree, n, &value) ? value : 0;
-}
-
-/* --- refusals ------------------------------------------------------------------ */
+/* --- refusals ------------------------------------------------------------ */
 
 static int status_code(int http_status)
 {
@@ -84,12 +60,12 @@ static int status_code(int http_status)
 int pai__answer_refuse(pai_error **err, const pai__tree *tree,
                        pai_client_answer *a)
 {
-  const char *message = pai__client_text(tree, 0, "message"),
-             *help = pai__client_text(tree, 0, "help");
+  const char *message = pai__tree_look_text(tree, 0, "message", ""),
+             *help = pai__tree_look_text(tree, 0, "help", "");
   char text[PAI__EXCERPT];
   int rc = status_code(a->http_status);
 
-  a->code = pai__client_text(tree, 0, "code");
+  a->code = pai__tree_look_text(tree, 0, "code", "");
   if (message[0] != '\0')
     (void)pai__fail(err, rc, "%s", message);
   else

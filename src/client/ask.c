@@ -1,21 +1,20 @@
 /*
- * ask.c - one request with all its tries
+ * ask.c - one request with its retries
  *
- * It waits for a login where one is needed, is made again where that does no
- * harm, and what the server says of a failure, {"code", "message"}, becomes its
- * error.
+ * It waits for a login if one is needed, and is retried where that is safe.
+ * The server's {"code", "message"} of a failure becomes its error.
  */
 #include "client/inside.h"
 
 enum {
-  MOST_ERROR = 1 << 20, /* of an answer that says what went wrong */
-  MOST_PATIENCE = 600 * 1000 * 1000 /* with a server that says when */
+  MOST_ERROR = 1 << 20,             /* of the body of an error */
+  MOST_PATIENCE = 600 * 1000 * 1000 /* with a server's Retry-After */
 };
 
-struct pai__ask {
+struct pai__client_ask {
   pai_op op;
-  pai__call call; /* its texts are behind this */
-  size_t size;    /* of all that */
+  pai__call call; /* its texts follow this struct */
+  size_t size;    /* of the struct with the texts */
   pai_client_cb cb;
   void *user_data;
   pai__http_request *request;
@@ -23,23 +22,23 @@ struct pai__ask {
   pai__buf body;
   pai_time began;
   uint32_t tries;
-  uint64_t token; /* the number of the one that it went with */
+  uint64_t token; /* number of the token that the request used */
   bool whole;     /* the path is a URL */
-  bool streamed;  /* some of the body was handed on */
-  bool renewed;   /* it has had its second chance with another token */
+  bool streamed;  /* a part of the body was passed on */
+  bool renewed;   /* it was retried with a new token */
   bool canceled;
 };
 
-static int start(pai__ask *ask, pai_error **err);
+static int start(pai__client_ask *ask, pai_error **err);
 
-pai_op *pai__ask_op(pai__ask *ask)
+pai_op *pai__ask_op(pai__client_ask *ask)
 {
   return &ask->op;
 }
 
-/* --- its end ------------------------------------------------------------------ */
+/* --- its end ------------------------------------------------------------- */
 
-static void free_ask(pai__ask *ask)
+static void free_ask(pai__client_ask *ask)
 {
   pai_client *client = ask->op.client;
 
@@ -53,7 +52,7 @@ static void free_ask(pai__ask *ask)
   pai__free(&client->alloc, ask, ask->size);
 }
 
-static void finish(pai__ask *ask, int status, pai_client_answer *a)
+static void finish(pai__client_ask *ask, int status, pai_client_answer *a)
 {
   pai_client *client = ask->op.client;
 
@@ -64,7 +63,8 @@ static void finish(pai__ask *ask, int status, pai_client_answer *a)
   pai__client_rest(client);
 }
 
-static void finish_failed(pai__ask *ask, int status, const pai_error *err)
+static void finish_failed(pai__client_ask *ask, int status,
+                          const pai_error *err)
 {
   pai_client_answer a = pai__answer_none();
 
@@ -77,13 +77,13 @@ static void end_canceled(pai_op *op)
   pai_error *err = NULL;
   int rc = pai__fail(&err, PAI_ECANCELED, "the request was cancelled");
 
-  finish_failed((pai__ask *)op, rc, err);
+  finish_failed((pai__client_ask *)op, rc, err);
   pai_error_free(err);
 }
 
 static void cancel(pai_op *op)
 {
-  pai__ask *ask = (pai__ask *)op;
+  pai__client_ask *ask = (pai__client_ask *)op;
 
   ask->canceled = true;
   if (ask->request != NULL)
@@ -94,16 +94,16 @@ static void cancel(pai_op *op)
 
 static void hold(pai_op *op, bool held)
 {
-  pai__ask *ask = (pai__ask *)op;
+  pai__client_ask *ask = (pai__client_ask *)op;
 
   if (ask->request != NULL)
     pai__http_hold(ask->request, held);
 }
 
-/* --- again ---------------------------------------------------------------------- */
+/* --- retries ------------------------------------------------------------- */
 
-/* Starts where nobody but the callback can be told that it did not. */
-static void go(pai__ask *ask)
+/* Starts the request; only the callback can report a failure. */
+static void go(pai__client_ask *ask)
 {
   pai_error *err = NULL;
   int rc = start(ask, &err);
@@ -115,7 +115,7 @@ static void go(pai__ask *ask)
 
 static void on_time(void *user_data)
 {
-  pai__ask *ask = user_data;
+  pai__client_ask *ask = user_data;
 
   if (!ask->op.ending)
     go(ask);
@@ -124,19 +124,19 @@ static void on_time(void *user_data)
 static void resume(pai_op *op, int status, const pai_error *err)
 {
   if (status < 0)
-    finish_failed((pai__ask *)op, status, err);
+    finish_failed((pai__client_ask *)op, status, err);
   else
-    go((pai__ask *)op);
+    go((pai__client_ask *)op);
 }
 
-static pai_time left_of(const pai__ask *ask)
+static pai_time left_of(const pai__client_ask *ask)
 {
   return ask->call.total_time > 0
            ? ask->call.total_time - (pai__loop_time() - ask->began)
            : INT64_MAX;
 }
 
-static void tell_retry(pai__ask *ask, pai_time wait,
+static void tell_retry(pai__client_ask *ask, pai_time wait,
                        const pai_client_answer *a)
 {
   pai_client *client = ask->op.client;
@@ -158,8 +158,8 @@ static void tell_retry(pai__ask *ask, pai_time wait,
   pai__strfree(&client->alloc, text);
 }
 
-/* Whether it will be made again; then all is seen to. */
-static bool try_again(pai__ask *ask, const pai_client_answer *a,
+/* Schedules a retry if one is allowed; returns whether it did. */
+static bool try_again(pai__client_ask *ask, const pai_client_answer *a,
                       const pai__http_answer *http)
 {
   pai_client *client = ask->op.client;
@@ -178,35 +178,46 @@ static bool try_again(pai__ask *ask, const pai_client_answer *a,
                                            client->loop, on_time, ask) < 0)
     return false;
   tell_retry(ask, wait, a);
-  if (!ask->op.ending) /* in the callback */
+  if (!ask->op.ending) /* the retry callback may have canceled it */
     pai__timer_start(ask->timer, wait);
   return true;
 }
 
-/* The token was not taken: with another one, once. */
-static bool try_renewed(pai__ask *ask, int http_status)
+/* Retries once with a new token if the server refused the token. */
+static bool try_renewed(pai__client_ask *ask, int http_status)
 {
   if (http_status != 401 || ask->call.nobody || ask->renewed ||
       ask->canceled || !pai__client_renew(ask->op.client, ask->token))
     return false;
   ask->renewed = true;
-  ask->tries--; /* it was not its fault */
+  ask->tries--; /* does not count as a try */
   pai__buf_cut(&ask->body, 0);
   go(ask);
   return true;
 }
 
-/* --- an answer ------------------------------------------------------------------- */
+/* --- the answer ---------------------------------------------------------- */
+
+/* Stores the log offset; only an answer with the log's bytes has a valid
+ * one. */
+static void note_offset(pai__client_ask *ask, int http_status, int64_t offset)
+{
+  if (ask->call.log_offset != NULL)
+    *ask->call.log_offset =
+      http_status == 200 || http_status == 206 ? offset : -1;
+}
 
 static int on_body(void *user_data, int http_status, const char *bytes,
                    size_t len)
 {
-  pai__ask *ask = user_data;
+  pai__client_ask *ask = user_data;
   bool good = pai__answer_is_good(http_status);
   uint64_t most = good ? ask->op.client->most_answer : MOST_ERROR;
 
   if (good && ask->call.on_body != NULL) {
     ask->streamed = true;
+    if (ask->request != NULL)
+      note_offset(ask, http_status, pai__http_log_offset(ask->request));
     return ask->call.on_body(ask->user_data, http_status, bytes, len);
   }
   if (len > most - ask->body.len)
@@ -217,7 +228,7 @@ static int on_body(void *user_data, int http_status, const char *bytes,
 
 static void on_sent(void *user_data, uint64_t sent)
 {
-  pai__ask *ask = user_data;
+  pai__client_ask *ask = user_data;
 
   ask->call.on_sent(ask->user_data, sent, ask->call.body_len);
 }
@@ -227,19 +238,21 @@ static void tell_location(pai_error **err, const pai__http_answer *http)
   int shown = (int)strcspn(http->location, "?");
 
   if (shown > 0)
-    pai__error_help(err, "it leads to %.*s: is that the server's URL?", shown,
-                    http->location);
+    pai__error_help(err,
+                    "the server redirects to %.*s: check the server's URL",
+                    shown, http->location);
 }
 
 static void on_done(void *user_data, int status, const pai__http_answer *http,
                     const pai_error *err)
 {
-  pai__ask *ask = user_data;
+  pai__client_ask *ask = user_data;
   pai_client_answer a = pai__answer_none();
   pai_error *refusal = NULL;
   pai__tree *tree = NULL;
 
   ask->request = NULL;
+  note_offset(ask, http->status, http->log_offset);
   a.http_status = http->status;
   a.type = http->type;
   a.err = err;
@@ -248,13 +261,13 @@ static void on_done(void *user_data, int status, const pai__http_answer *http,
   if (status == PAI_OK && !pai__answer_is_good(http->status)) {
     if (try_renewed(ask, http->status))
       return;
-    /* What is no JSON is shown as it is. */
+    /* A body that is not JSON becomes the message as it is. */
     tree = pai__answer_tree(&ask->op.client->alloc, a.body, a.body_len);
     status = pai__answer_refuse(&refusal, tree, &a);
     tell_location(&refusal, http);
     a.err = refusal;
   } else if (status < 0) {
-    a.http_status = 0; /* what broke off is no answer */
+    a.http_status = 0; /* an incomplete answer is no answer */
   }
   if (status < 0 && try_again(ask, &a, http))
     pai__buf_cut(&ask->body, 0);
@@ -264,9 +277,9 @@ static void on_done(void *user_data, int status, const pai__http_answer *http,
   pai__tree_free(tree);
 }
 
-/* --- its beginning ------------------------------------------------------------------ */
+/* --- creation ------------------------------------------------------------ */
 
-static void fill(pai__http_want *want, pai__ask *ask, const char *url)
+static void fill(pai__http_want *want, pai__client_ask *ask, const char *url)
 {
   const pai__call *call = &ask->call;
   const pai_client *client = ask->op.client;
@@ -293,7 +306,7 @@ static void fill(pai__http_want *want, pai__ask *ask, const char *url)
   };
 }
 
-static int start(pai__ask *ask, pai_error **err)
+static int start(pai__client_ask *ask, pai_error **err)
 {
   pai_client *client = ask->op.client;
   pai__http_want want;
@@ -338,13 +351,13 @@ static size_t size_of(const char *text)
   return text != NULL ? strlen(text) + 1 : 0;
 }
 
-static pai__ask *make(pai_client *client, const pai__call *call)
+static pai__client_ask *make(pai_client *client, const pai__call *call)
 {
-  size_t size = sizeof(pai__ask) + size_of(call->method) +
+  size_t size = sizeof(pai__client_ask) + size_of(call->method) +
                 size_of(call->path) + size_of(call->type) +
                 size_of(call->accept) + size_of(call->range) +
                 size_of(call->last_event) + call->body_len + 1;
-  pai__ask *ask = pai__zalloc(&client->alloc, size);
+  pai__client_ask *ask = pai__zalloc(&client->alloc, size);
   char *at;
 
   if (ask == NULL)
@@ -358,7 +371,7 @@ static pai__ask *make(pai_client *client, const pai__call *call)
   ask->call.accept = put(&at, call->accept);
   ask->call.range = put(&at, call->range);
   ask->call.last_event = put(&at, call->last_event);
-  if (call->body != NULL) { /* one of no bytes is one, too */
+  if (call->body != NULL) { /* an empty body is a body, too */
     if (call->body_len > 0)
       memcpy(at, call->body, call->body_len);
     ask->call.body = at;
@@ -367,10 +380,11 @@ static pai__ask *make(pai_client *client, const pai__call *call)
   return ask;
 }
 
-int pai__ask_new(pai__ask **out, pai_client *client, const pai__call *call,
-                 pai_client_cb cb, void *user_data, pai_error **err)
+int pai__ask_new(pai__client_ask **out, pai_client *client,
+                 const pai__call *call, pai_client_cb cb, void *user_data,
+                 pai_error **err)
 {
-  pai__ask *ask;
+  pai__client_ask *ask;
   int rc;
 
   if (client->closing)

@@ -1,8 +1,8 @@
-/* client.c - a client: its options, its life, and what is asked of it at large */
+/* client.c - the client object: options, raw requests, closing */
 #include "client/inside.h"
 
 enum {
-  MOST_ANSWER = 256 << 20, /* of an answer that is kept */
+  MOST_ANSWER = 256 << 20, /* of an answer kept in memory */
   CONNECT_TIME = 10 * 1000 * 1000,
   IDLE_TIME = 60 * 1000 * 1000,
   STREAM_TIME = 50 * 1000 * 1000, /* less than a minute */
@@ -12,9 +12,10 @@ enum {
   MOST_WAIT = 15 * 1000 * 1000
 };
 
-/* --- a request ------------------------------------------------------------------ */
+/* --- raw requests -------------------------------------------------------- */
 
-/* Printable, with no blanks: so nothing of it ends a line of the request. */
+/* Returns whether a text is printable without blanks, so it cannot end a line
+ * of the request. */
 static bool is_word(const char *text)
 {
   for (const char *p = text; *p != '\0'; p++)
@@ -23,7 +24,7 @@ static bool is_word(const char *text)
   return text[0] != '\0';
 }
 
-/* The same, with blanks. */
+/* The same, with blanks allowed. */
 static bool is_line(const char *text)
 {
   for (const char *p = text; *p != '\0'; p++)
@@ -35,15 +36,15 @@ static bool is_line(const char *text)
 static int check(const pai__call *call, pai_error **err)
 {
   if (!is_word(call->method))
-    return pai__fail(err, PAI_EINVAL, "this is no method of HTTP: '%s'",
+    return pai__fail(err, PAI_EINVAL, "not an HTTP method: '%s'",
                      call->method);
   if (call->path[0] != '/' || !is_word(call->path) ||
       strchr(call->path, '#') != NULL)
     return pai__fail(err, PAI_EINVAL,
-                     "a path begins with / and has no blanks: '%s'",
+                     "a path must begin with / and have no blanks: '%s'",
                      call->path);
   if (!is_line(call->type) || !is_line(call->accept))
-    return pai__fail(err, PAI_EINVAL, "a type of content is one line");
+    return pai__fail(err, PAI_EINVAL, "the content type must be one line");
   return PAI_OK;
 }
 
@@ -59,28 +60,9 @@ pai__call pai__call_of(const pai_client *client, const char *method,
                       .most_tries = client->most_tries };
 }
 
-int pai__ask_simply(pai_op **op, pai_client *client, const char *method,
-                    pai__buf *path, const char *body, pai_client_cb cb,
-                    void *user_data, pai_error **err)
-{
-  pai__call call = pai__call_of(client, method, pai__buf_text(path));
-  pai__ask *ask = NULL;
-  int rc;
-
-  call.body = body;
-  call.body_len = body != NULL ? strlen(body) : 0;
-  rc = pai__buf_ok(path)
-         ? pai__ask_new(&ask, client, &call, cb, user_data, err)
-         : pai__oom(err);
-  pai__buf_dispose(path);
-  if (rc == PAI_OK && op != NULL)
-    *op = pai__ask_op(ask);
-  return rc;
-}
-
-/* What is given to a pai_write_cb, and who takes it. */
+/* A request whose body is passed to a pai_write_cb. */
 typedef struct streaming {
-  pai__course course;
+  pai__client_sequence sequence;
   pai_write_cb on_body;
   void (*on_sent)(void *user_data, uint64_t sent, uint64_t total);
 } streaming;
@@ -91,28 +73,23 @@ static int on_stream(void *user_data, int http_status, const char *bytes,
   streaming *s = user_data;
 
   (void)http_status;
-  return s->on_body(s->course.user_data, bytes, len);
+  return s->on_body(s->sequence.user_data, bytes, len);
 }
 
 static void on_sent(void *user_data, uint64_t sent, uint64_t total)
 {
   streaming *s = user_data;
 
-  s->on_sent(s->course.user_data, sent, total);
-}
-
-static void on_streamed(pai__course *c, int status, const pai_client_answer *a)
-{
-  pai__course_end(c, status, a);
+  s->on_sent(s->sequence.user_data, sent, total);
 }
 
 static int ask_stream(pai_op **op, pai_client *client, pai__call *call,
                       const pai_client_request *q, pai_client_cb cb,
                       void *user_data, pai_error **err)
 {
-  pai__course *c;
-  int rc =
-    pai__course_new(&c, client, sizeof(streaming), NULL, cb, user_data, err);
+  pai__client_sequence *c;
+  int rc = pai__client_sequence_new(&c, client, sizeof(streaming), NULL, cb,
+                                    user_data, err);
 
   if (rc < 0)
     return rc;
@@ -121,12 +98,8 @@ static int ask_stream(pai_op **op, pai_client *client, pai__call *call,
   call->on_sent = q->on_sent != NULL ? on_sent : NULL;
   call->on_body = on_stream;
   call->stream = true;
-  rc = pai__course_ask(c, call, on_streamed, err);
-  if (rc < 0)
-    pai__course_drop(c);
-  else if (op != NULL)
-    *op = &c->op;
-  return rc;
+  rc = pai__client_sequence_ask(c, call, pai__client_sequence_end, err);
+  return pai__client_sequence_started(c, rc, op);
 }
 
 static pai__call call_of(const pai_client *client, const pai_client_request *q)
@@ -142,7 +115,7 @@ static pai__call call_of(const pai_client *client, const pai_client_request *q)
   call.body_len = q->body != NULL ? q->body_len : 0;
   if (call.body == NULL &&
       (strcmp(call.method, "POST") == 0 || strcmp(call.method, "PUT") == 0))
-    call.body = ""; /* so that the server sees that it is over */
+    call.body = ""; /* an empty body makes the server see its end */
   if (q->idle_time != 0 || q->on_body != NULL)
     call.idle_time = q->idle_time > 0 ? q->idle_time : 0;
   if (q->total_time != 0)
@@ -159,15 +132,12 @@ int pai_client_ask(pai_op **op, pai_client *client,
 {
   pai_client_request q;
   pai__call call;
-  pai__ask *ask;
+  pai__client_ask *ask;
   int rc;
 
-  if (op != NULL)
-    *op = NULL;
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
-  PAI__CHECK_PROCESS(client, err);
+  rc = pai__op_check(op, client, cb, __func__, err);
+  if (rc < 0)
+    return rc;
   rc = PAI__COPY_IN(&q, request, pai_client_request, on_body);
   if (rc < 0)
     return pai__fail_struct(err, rc, request, "pai_client_request");
@@ -183,7 +153,7 @@ int pai_client_ask(pai_op **op, pai_client *client,
   return rc;
 }
 
-/* --- options -------------------------------------------------------------------- */
+/* --- options ------------------------------------------------------------- */
 
 static int check_options(const pai_client_options *o, pai_error **err)
 {
@@ -191,22 +161,22 @@ static int check_options(const pai_client_options *o, pai_error **err)
 
   if (!socket && o->url == NULL)
     return pai__fail(err, PAI_EINVAL,
-                     "pai_client_options: no socket was named, and no URL");
+                     "pai_client_options: set a socket or a URL");
   if (socket && o->url != NULL)
     return pai__fail(err, PAI_EINVAL,
-                     "pai_client_options: a socket and a URL were named");
+                     "pai_client_options: socket and url exclude each other");
   if (o->connect_time < 0)
     return pai__fail(err, PAI_EINVAL,
-                     "pai_client_options: connect_time is less than 0");
+                     "pai_client_options: connect_time must not be negative");
   if (o->first_wait < 0 || o->most_wait < 0)
     return pai__fail(err, PAI_EINVAL,
-                     "pai_client_options: a wait is less than 0");
+                     "pai_client_options: a wait must not be negative");
   if ((o->user == NULL) != (o->password == NULL))
     return pai__fail(err, PAI_EINVAL,
-                     "pai_client_options: a user and a password go together");
+                     "pai_client_options: set both user and password");
   if ((o->cert_file == NULL) != (o->key_file == NULL))
     return pai__fail(err, PAI_EINVAL,
-                     "pai_client_options: cert_file and key_file go together");
+                     "pai_client_options: set both cert_file and key_file");
   return PAI_OK;
 }
 
@@ -259,8 +229,9 @@ static int take_who(pai_client *client, const pai_client_options *o,
   if (rc == PAI_OK && o->token != NULL)
     rc = pai__client_set_token(client, o->token, strlen(o->token));
   if (rc == PAI_EINVAL)
-    return pai__fail(err, rc, "pai_client_options: a token has no blanks");
-  client->token_until = 0; /* how old it is, is not known */
+    return pai__fail(err, rc,
+                     "pai_client_options: a token must not have blanks");
+  client->token_until = 0; /* its age is not known */
   return rc < 0 ? pai__oom(err) : PAI_OK;
 }
 
@@ -281,22 +252,22 @@ static int open_http(pai_client *client, const pai_client_options *o,
                        err);
 }
 
-/* --- its life --------------------------------------------------------------------- */
+/* --- creation and closing ------------------------------------------------ */
 
 static void free_client(pai_client *client)
 {
   pai_alloc alloc = client->alloc;
 
   pai__client_forget(client);
-  pai__turn_close(client->turn);
+  pai__loop_step_close(client->step);
   pai__strfree(&alloc, client->socket);
   pai__strfree(&alloc, client->origin);
   pai__strfree(&alloc, client->base);
   pai__free(&alloc, client, sizeof(*client));
 }
 
-/* Ends those that are to end; their callbacks only mark others. */
-static void on_turn(void *user_data)
+/* Ends operations that are ending; their callbacks only mark others. */
+static void on_step(void *user_data)
 {
   pai_client *client = user_data;
   pai_op *after;
@@ -340,7 +311,7 @@ int pai_client_new(pai_client **out, pai_loop *loop,
   if (rc == PAI_OK)
     rc = take_who(client, &o, err);
   if (rc == PAI_OK &&
-      pai__turn_new(&client->turn, o.alloc, loop, on_turn, client) < 0)
+      pai__loop_step_new(&client->step, o.alloc, loop, on_step, client) < 0)
     rc = pai__oom(err);
   if (rc == PAI_OK)
     rc = open_http(client, &o, err);

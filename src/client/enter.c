@@ -1,13 +1,13 @@
 /*
- * enter.c - a session's stream, which a client asks its server for
+ * enter.c - requests a session's stream from the server
  *
- * Through a socket it is asked for at once.  With a URL it may wait for a login,
- * and be asked for again with another token: until it is there it is one of the
- * client's operations, and ends with the client.
+ * Through a socket it is requested at once.  With a URL it may wait for a
+ * login, and be retried with a new token: until it is connected it is one of
+ * the client's operations, and ends with the client.
  */
 #include "client/session.h"
 
-/* From now on it needs no client. */
+/* The session does not need the client any more. */
 static void leave_client(pai_session *s)
 {
   if (!s->listed)
@@ -19,8 +19,7 @@ static void leave_client(pai_session *s)
 
 static int start(pai_session *s, pai_error **err);
 
-/* Whether it is asked for once more, with another token: then all is seen
- * to. */
+/* Retries once with a new token if possible; returns whether it did. */
 static bool try_renewed(pai_session *s)
 {
   pai_error *err = NULL;
@@ -44,7 +43,7 @@ static void on_upgrade(void *user_data, int status, int http_status,
   pai_error *why = NULL;
   int rc;
 
-  s->upgrade = NULL; /* it goes by itself */
+  s->upgrade = NULL; /* it frees itself */
   if (stream == NULL) {
     if (http_status == 401 && try_renewed(s))
       return;
@@ -96,7 +95,7 @@ static int begin_upgrade(pai_session *s, pai_client *client, pai_error **err)
   return rc;
 }
 
-/* It may wait for a login. */
+/* May wait for a login. */
 static int start(pai_session *s, pai_error **err)
 {
   int rc = pai__client_admit(s->op.client, &s->op, err);
@@ -120,7 +119,7 @@ static void resume(pai_op *op, int status, const pai_error *err)
   pai_error_free(why);
 }
 
-/* The client is closed. */
+/* The client is closing. */
 static void cancel(pai_op *op)
 {
   pai_session *s = (pai_session *)op;
@@ -130,7 +129,7 @@ static void cancel(pai_op *op)
   pai__op_end_soon(op);
 }
 
-/* Nobody wants to hear it of one that was closed. */
+/* No callback if the session was closed. */
 static void end_op(pai_op *op)
 {
   pai_session *s = (pai_session *)op;
@@ -149,7 +148,7 @@ static void end_op(pai_op *op)
   pai_error_free(err);
 }
 
-/* Until its stream is there, it is an operation of the client's. */
+/* Until it is connected it is an operation of the client. */
 static int start_far(pai_session *s, pai_client *client, pai_error **err)
 {
   int rc;
@@ -187,9 +186,9 @@ int pai_client_enter(pai_session **out, pai_client *client, const char *job,
     return rc;
   pai__buf_init(&path, &client->alloc);
   pai__buf_str(&path, "/api/v2/jobs/");
-  pai__url_add(&path, job);
+  pai__put_escaped(&path, job, "");
   pai__buf_str(&path, "/taskRoles/");
-  pai__url_add(&path, role);
+  pai__put_escaped(&path, role, "");
   pai__buf_printf(&path, "/taskIndex/%u/stream", index);
   s->path = pai__buf_take(&path);
   if (s->path == NULL)

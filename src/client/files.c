@@ -1,17 +1,19 @@
 /*
- * files.c - files of a job: a list of them, and the bytes of one
+ * files.c - lists a job's files and downloads one
  *
- * A download counts what has come, and after a cut asks for the bytes behind
- * that with a range.  The server compares the time of change, so that no two
- * versions of a file are mixed.
+ * A download counts the bytes received, and after a cut requests the rest with
+ * a range.  The server compares the time of change, so versions of a file are
+ * not mixed.
  */
 #include "client/inside.h"
 
+#include <openpai/client_files.h>
+
 #include <stdio.h>
 
-enum { TRIES = 6 }; /* that bring nothing, one after the other */
+enum { TRIES = 6 }; /* consecutive tries without new bytes */
 
-/* --- the list ---------------------------------------------------------------------- */
+/* --- the list ------------------------------------------------------------ */
 
 static void add_number(pai__buf *b, const char *name, uint64_t value)
 {
@@ -36,14 +38,13 @@ int pai_client_files(pai_op **op, pai_client *client, const char *job,
                      void *user_data, pai_error **err)
 {
   pai_files_options o = PAI_FILES_OPTIONS_INIT;
+  pai__client_ask *ask = NULL;
   pai__buf path;
-  int rc;
+  pai__call call;
+  int rc = pai__op_check(op, client, cb, __func__, err);
 
-  if (op != NULL)
-    *op = NULL;
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
+  if (rc < 0)
+    return rc;
   rc = PAI__OPTIONS_IN(&o, opts, pai_files_options, own);
   if (rc < 0)
     return pai__fail_struct(err, rc, opts, "pai_files_options");
@@ -52,24 +53,31 @@ int pai_client_files(pai_op **op, pai_client *client, const char *job,
   if (rc < 0)
     return rc;
   add_options(&path, &o);
-  return pai__ask_simply(op, client, "GET", &path, NULL, cb, user_data, err);
+  call = pai__call_of(client, "GET", pai__buf_text(&path));
+  rc = pai__buf_ok(&path)
+         ? pai__ask_new(&ask, client, &call, cb, user_data, err)
+         : pai__oom(err);
+  pai__buf_dispose(&path);
+  if (rc == PAI_OK && op != NULL)
+    *op = pai__ask_op(ask);
+  return rc;
 }
 
-/* --- a file ------------------------------------------------------------------------- */
+/* --- a file -------------------------------------------------------------- */
 
 typedef struct download {
-  pai__course course;
+  pai__client_sequence sequence;
   char *job, *path;
   uint64_t offset;  /* of the next byte */
-  uint64_t skip;    /* bytes of this answer that have come before */
+  uint64_t skip;    /* bytes of this answer that were already received */
   int64_t modified; /* in ms since 1970 */
-  bool begun;       /* bytes of this answer have come */
+  bool begun;       /* bytes of this answer have arrived */
   pai_write_cb on_data;
-  uint32_t failed; /* tries since the last byte came */
+  uint32_t failed; /* tries since the last byte arrived */
   pai_time pause;
 } download;
 
-static void ask_bytes(pai__course *c);
+static void ask_bytes(pai__client_sequence *c);
 
 static int on_bytes(void *user_data, int http_status, const char *bytes,
                     size_t len)
@@ -78,7 +86,7 @@ static int on_bytes(void *user_data, int http_status, const char *bytes,
   size_t known;
 
   if (!d->begun && http_status == 206)
-    d->skip = 0; /* it begins where it was asked to */
+    d->skip = 0; /* the answer begins at the requested offset */
   d->begun = true;
   known = d->skip < len ? (size_t)d->skip : len;
   d->skip -= known;
@@ -87,119 +95,105 @@ static int on_bytes(void *user_data, int http_status, const char *bytes,
   d->failed = 0;
   d->pause = 0;
   d->offset += len - known;
-  d->course.stopped =
-    d->on_data(d->course.user_data, bytes + known, len - known);
-  return d->course.stopped;
+  d->sequence.stopped =
+    d->on_data(d->sequence.user_data, bytes + known, len - known);
+  return d->sequence.stopped;
 }
 
 static void ask_later(download *d)
 {
-  pai_client *client = d->course.op.client;
+  pai_client *client = d->sequence.op.client;
 
   d->failed++;
   d->pause = d->pause > 0 ? d->pause * 2 : client->first_wait;
   if (d->pause > client->most_wait)
     d->pause = client->most_wait;
-  pai__course_wait(&d->course, d->pause, ask_bytes);
+  pai__client_sequence_wait(&d->sequence, d->pause, ask_bytes);
 }
 
-static void on_file(pai__course *c, int status, const pai_client_answer *a)
+static void on_file(pai__client_sequence *c, int status,
+                    const pai_client_answer *a)
 {
   download *d = (download *)c;
 
   if (c->stopped < 0)
-    pai__course_fail(c, c->stopped, NULL);
-  else if (a->http_status == 416) /* there is nothing behind what has come */
-    pai__course_end(c, PAI_OK, a);
+    pai__client_sequence_fail(c, c->stopped, NULL);
+  else if (a->http_status == 416) /* there is nothing after the bytes
+                                     received */
+    pai__client_sequence_end(c, PAI_OK, a);
   else if ((status == PAI_EIO || status == PAI_EBUSY) && d->offset > 0 &&
            d->failed < TRIES)
     ask_later(d);
   else
-    pai__course_end(c, status, a);
+    pai__client_sequence_end(c, status, a);
 }
 
 static int start_bytes(download *d, pai_error **err)
 {
-  pai_client *client = d->course.op.client;
-  char range[40];
-  pai__call call;
+  pai__client_sequence *c = &d->sequence;
+  pai__call call = pai__call_of(c->op.client, "GET", NULL);
+  char range[40], number[24];
   pai__buf path;
-  int rc;
 
-  pai__buf_init(&path, &client->alloc);
+  pai__buf_init(&path, &c->op.client->alloc);
   (void)pai__job_path(&path, d->job, "/file", NULL);
   pai__url_query(&path, "path", d->path);
-  if (d->offset > 0)
-    add_number(&path, "modified", (uint64_t)d->modified);
-  call = pai__call_of(client, "GET", pai__buf_text(&path));
   call.accept = "application/octet-stream, */*";
   call.on_body = on_bytes;
   call.total_time = 0;
   d->begun = false;
   d->skip = d->offset;
   if (d->offset > 0) {
+    (void)snprintf(number, sizeof(number), "%lld", (long long)d->modified);
+    pai__url_query(&path, "modified", number);
     (void)snprintf(range, sizeof(range), "bytes=%llu-",
                    (unsigned long long)d->offset);
     call.range = range;
   }
-  rc = pai__buf_ok(&path) ? pai__course_ask(&d->course, &call, on_file, err)
-                          : pai__oom(err);
-  pai__buf_dispose(&path);
-  return rc;
+  return pai__client_sequence_at(c, call, &path, on_file, err);
 }
 
-static void ask_bytes(pai__course *c)
+static void ask_bytes(pai__client_sequence *c)
 {
   pai_error *err = NULL;
   int rc = start_bytes((download *)c, &err);
 
-  if (rc < 0)
-    pai__course_fail(c, rc, err);
-  pai_error_free(err);
+  pai__client_sequence_check(c, rc, err);
 }
 
 /* The list has one entry: the file. */
-static void on_entry(pai__course *c, int status, const pai_client_answer *a)
+static void on_entry(pai__client_sequence *c, int status,
+                     const pai_client_answer *a)
 {
   download *d = (download *)c;
   pai__tree *tree;
-  pai__node list;
+  pai__tree_walk walk;
 
   if (status < 0) {
-    pai__course_end(c, status, a);
+    pai__client_sequence_end(c, status, a);
     return;
   }
   tree = pai__answer_tree(&c->op.client->alloc, a->body, a->body_len);
-  list = tree != NULL ? pai__tree_get(tree, 0, "entries") : PAI__NO_NODE;
-  if (list != PAI__NO_NODE && pai__tree_type(tree, list) == PAI__SEQUENCE) {
-    pai__tree_walk walk = pai__tree_iter(tree, list);
-    pai__node n = pai__tree_next(&walk);
-    if (n != PAI__NO_NODE)
-      d->modified = pai__answer_number(tree, n, "modified");
-  }
+  walk = pai__tree_iter(tree, pai__tree_get(tree, 0, "entries"));
+  d->modified = pai__tree_look_int(tree, pai__tree_next(&walk), "modified");
   pai__tree_free(tree);
   ask_bytes(c);
 }
 
 static int ask_entry(download *d, pai_error **err)
 {
-  pai_client *client = d->course.op.client;
-  pai__call call;
+  pai__client_sequence *c = &d->sequence;
   pai__buf path;
-  int rc;
 
-  pai__buf_init(&path, &client->alloc);
+  pai__buf_init(&path, &c->op.client->alloc);
   (void)pai__job_path(&path, d->job, "/files", NULL);
   pai__url_query(&path, "path", d->path);
   pai__url_query(&path, "limit", "1");
-  call = pai__call_of(client, "GET", pai__buf_text(&path));
-  rc = pai__buf_ok(&path) ? pai__course_ask(&d->course, &call, on_entry, err)
-                          : pai__oom(err);
-  pai__buf_dispose(&path);
-  return rc;
+  return pai__client_sequence_at(c, pai__call_of(c->op.client, "GET", NULL),
+                                 &path, on_entry, err);
 }
 
-static void dispose(pai__course *c)
+static void dispose(pai__client_sequence *c)
 {
   download *d = (download *)c;
 
@@ -212,26 +206,21 @@ int pai_client_get_file(pai_op **op, pai_client *client,
                         pai_client_cb cb, void *user_data, pai_error **err)
 {
   pai_client_get_file_options o;
-  pai__course *c;
-  pai__buf path;
+  pai__client_sequence *c;
   download *d;
-  int rc;
+  int rc = pai__op_check(op, client, cb, __func__, err);
 
-  if (op != NULL)
-    *op = NULL;
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(client != NULL && cb != NULL && opts != NULL, err);
+  if (rc < 0)
+    return rc;
+  PAI__CHECK_ARG_ERR(opts != NULL, err);
   rc = PAI__OPTIONS_IN(&o, opts, pai_client_get_file_options, on_data);
   if (rc < 0)
     return pai__fail_struct(err, rc, opts, "pai_client_get_file_options");
-  PAI__CHECK_ARG_ERR(o.path != NULL && o.on_data != NULL && o.modified >= 0,
-                     err);
-  pai__buf_init(&path, &client->alloc);
-  rc = pai__job_path(&path, o.job, "", err); /* is it a name? */
-  pai__buf_dispose(&path);
+  PAI__CHECK_ARG_ERR(o.path != NULL && o.on_data != NULL, err);
+  rc = pai__client_check_job(o.job, err);
   if (rc == PAI_OK)
-    rc = pai__course_new(&c, client, sizeof(*d), dispose, cb, user_data, err);
+    rc = pai__client_sequence_new(&c, client, sizeof(*d), dispose, cb,
+                                  user_data, err);
   if (rc < 0)
     return rc;
   d = (download *)c;
@@ -242,11 +231,7 @@ int pai_client_get_file(pai_op **op, pai_client *client,
   d->on_data = o.on_data;
   if (d->job == NULL || d->path == NULL)
     rc = pai__oom(err);
-  else if ((rc = pai__course_ready(c, err)) == PAI_OK)
+  else if ((rc = pai__client_sequence_ready(c, err)) == PAI_OK)
     rc = d->modified != 0 ? start_bytes(d, err) : ask_entry(d, err);
-  if (rc < 0)
-    pai__course_drop(c);
-  else if (op != NULL)
-    *op = &c->op;
-  return rc;
+  return pai__client_sequence_started(c, rc, op);
 }

@@ -1,15 +1,15 @@
 /*
- * login.c - who asks: a token, and where it comes from
+ * login.c - credentials of a client: tokens and logging in
  *
  * With a user and a password the client logs in when it first needs to, before
- * its token expires, and when the server does not take it any more.  However
- * many requests wait for that, it is asked for once.
+ * its token expires, and when the server refuses it.  All requests that wait
+ * share one login.
  */
 #include "client/inside.h"
 
 #include "json/writer.h"
 
-/* Frees a text after it was wiped; NULL is allowed. */
+/* Wipes and frees a text; NULL is allowed. */
 static void wipe(const pai_alloc *alloc, char *text)
 {
   volatile char *p = text;
@@ -21,7 +21,7 @@ static void wipe(const pai_alloc *alloc, char *text)
   pai__strfree(alloc, text);
 }
 
-/* --- a token ---------------------------------------------------------------------- */
+/* --- the token ----------------------------------------------------------- */
 
 static void forget_token(pai_client *client)
 {
@@ -43,7 +43,7 @@ void pai__client_forget(pai_client *client)
   client->user = client->password = NULL;
 }
 
-/* Nothing of it may end a line of the request. */
+/* Returns whether a text cannot end a line of the request. */
 static bool is_plain(const char *text, size_t len)
 {
   for (size_t i = 0; i < len; i++)
@@ -55,7 +55,7 @@ static bool is_plain(const char *text, size_t len)
 int pai__client_set_token(pai_client *client, const char *token, size_t len)
 {
   const pai_alloc *alloc = &client->alloc;
-  pai__token says = { 0 };
+  pai__client_token says = { 0 };
   pai__buf line;
 
   if (!is_plain(token, len))
@@ -72,8 +72,8 @@ int pai__client_set_token(pai_client *client, const char *token, size_t len)
     return PAI_ENOMEM;
   }
   client->token_user = says.user;
-  /* Clocks differ: what counts is how long it lasts from now on, and a tenth
-   * less. */
+  /* Clocks differ, so only the lifetime counts, from now on and less a
+   * tenth. */
   if (says.expires > says.issued && says.issued > 0 &&
       says.expires - says.issued < INT32_MAX)
     client->token_until =
@@ -111,11 +111,11 @@ const char *pai_client_user(const pai_client *client)
   return client->token_user != NULL ? client->token_user : client->user;
 }
 
-/* --- logging in ------------------------------------------------------------------- */
+/* --- logging in ---------------------------------------------------------- */
 
-static int ask_login(pai__ask **out, pai_client *client, const char *user,
-                     const char *password, pai_client_cb cb, void *user_data,
-                     pai_error **err)
+static int ask_login(pai__client_ask **out, pai_client *client,
+                     const char *user, const char *password, pai_client_cb cb,
+                     void *user_data, pai_error **err)
 {
   pai__call call = pai__call_of(client, "POST", "/api/v2/authn/basic/login");
   pai__json_writer w;
@@ -125,10 +125,8 @@ static int ask_login(pai__ask **out, pai_client *client, const char *user,
   pai__buf_init(&body, &client->alloc);
   pai__json_writer_init(&w, &body, false);
   pai__json_begin_object(&w);
-  pai__json_key(&w, "username", 8);
-  pai__json_text(&w, user, strlen(user));
-  pai__json_key(&w, "password", 8);
-  pai__json_text(&w, password, strlen(password));
+  pai__json_put_text(&w, "username", user);
+  pai__json_put_text(&w, "password", password);
   pai__json_end_object(&w);
   call.body = pai__buf_text(&body);
   call.body_len = body.len;
@@ -140,7 +138,7 @@ static int ask_login(pai__ask **out, pai_client *client, const char *user,
   return rc;
 }
 
-/* The answer's token becomes the client's. */
+/* Stores the answer's token in the client. */
 static int take_token(pai_client *client, int status,
                       const pai_client_answer *a, pai_error **err)
 {
@@ -148,27 +146,28 @@ static int take_token(pai_client *client, int status,
   const char *token;
   int rc = status;
 
-  if (status == PAI_EINVAL) { /* so the API says that one is not let in */
+  if (status == PAI_EINVAL) { /* the API's code for wrong credentials */
     rc = pai__fail(err, PAI_EPERM, "%s", pai_error_message(a->err));
-    pai__error_help(
-      err, "user name and password must be those of an account on the server");
+    pai__error_help(err,
+                    "use the name and password of an account on the server");
     return rc;
   }
   if (status < 0)
     return rc;
   tree = pai__answer_tree(&client->alloc, a->body, a->body_len);
-  token = pai__client_text(tree, 0, "token");
+  token = pai__tree_look_text(tree, 0, "token", "");
   rc = pai__client_set_token(client, token, strlen(token));
   if (rc == PAI_EINVAL)
     rc =
-      pai__fail(err, PAI_EIO, "the server's answer to a login has no token");
+      pai__fail(err, PAI_EIO, "the server's answer to the login has no token");
   else if (rc < 0)
     rc = pai__oom(err);
   pai__tree_free(tree);
   return rc;
 }
 
-/* Those that a callback adds wait for a later one. */
+/* Resumes waiting operations.  Those that a callback adds wait for a later
+ * login. */
 static void on_login(void *user_data, int status, const pai_client_answer *a)
 {
   pai_client *client = user_data;
@@ -216,21 +215,22 @@ bool pai__client_renew(pai_client *client, uint64_t number)
 {
   if (!can_log_in(client))
     return false;
-  if (number == client->token_number) /* nobody has got another one yet */
+  if (number == client->token_number) /* no newer token was received
+                                         meanwhile */
     forget_token(client);
   return true;
 }
 
-/* --- as it is asked for ------------------------------------------------------------ */
+/* --- public functions ---------------------------------------------------- */
 
-typedef struct login_course {
-  pai__course course;
+typedef struct login_sequence {
+  pai__client_sequence sequence;
   char *user, *password;
-} login_course;
+} login_sequence;
 
-static void dispose_login(pai__course *c)
+static void dispose_login(pai__client_sequence *c)
 {
-  login_course *l = (login_course *)c;
+  login_sequence *l = (login_sequence *)c;
 
   wipe(&c->op.client->alloc, l->user);
   wipe(&c->op.client->alloc, l->password);
@@ -239,8 +239,8 @@ static void dispose_login(pai__course *c)
 static void on_asked_login(void *user_data, int status,
                            const pai_client_answer *a)
 {
-  pai__course *c = user_data;
-  login_course *l = user_data;
+  pai__client_sequence *c = user_data;
+  login_sequence *l = user_data;
   pai_client *client = c->op.client;
   pai_client_answer out = *a;
   pai_error *err = NULL;
@@ -252,7 +252,7 @@ static void on_asked_login(void *user_data, int status,
     rc = pai__oom(&err);
   if (err != NULL)
     out.err = err;
-  pai__course_end(c, rc, &out);
+  pai__client_sequence_end(c, rc, &out);
   pai_error_free(err);
 }
 
@@ -260,70 +260,57 @@ int pai_client_login(pai_op **op, pai_client *client, const char *user,
                      const char *password, pai_client_cb cb, void *user_data,
                      pai_error **err)
 {
-  pai__course *c;
-  login_course *l;
-  pai__ask *ask;
+  pai__client_sequence *c;
+  login_sequence *l;
+  pai__client_ask *ask;
   int rc;
 
-  if (op != NULL)
-    *op = NULL;
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
-  PAI__CHECK_PROCESS(client, err);
-  PAI__CHECK_ARG_ERR(user != NULL && password != NULL, err);
-  rc =
-    pai__course_new(&c, client, sizeof(*l), dispose_login, cb, user_data, err);
+  rc = pai__op_check(op, client, cb, __func__, err);
   if (rc < 0)
     return rc;
-  l = (login_course *)c;
+  PAI__CHECK_ARG_ERR(user != NULL && password != NULL, err);
+  rc = pai__client_sequence_new(&c, client, sizeof(*l), dispose_login, cb,
+                                user_data, err);
+  if (rc < 0)
+    return rc;
+  l = (login_sequence *)c;
   l->user = pai__strdup(&client->alloc, user);
   l->password = pai__strdup(&client->alloc, password);
   rc = l->user == NULL || l->password == NULL
          ? pai__oom(err)
          : ask_login(&ask, client, user, password, on_asked_login, c, err);
-  if (rc < 0) {
-    pai__course_drop(c);
-    return rc;
-  }
-  c->child = pai__ask_op(ask);
-  if (op != NULL)
-    *op = &c->op;
-  return PAI_OK;
+  if (rc == PAI_OK)
+    c->child = pai__ask_op(ask);
+  return pai__client_sequence_started(c, rc, op);
 }
 
-static void on_logout(pai__course *c, int status, const pai_client_answer *a)
+static void on_logout(pai__client_sequence *c, int status,
+                      const pai_client_answer *a)
 {
   if (status == PAI_OK || a->http_status == 401) {
     pai__client_forget(c->op.client);
-    status = PAI_OK; /* one that is not taken is as good as forgotten */
+    status = PAI_OK; /* a token that the server refuses counts as revoked */
   }
-  pai__course_end(c, status, a);
+  pai__client_sequence_end(c, status, a);
 }
 
 int pai_client_logout(pai_op **op, pai_client *client, pai_client_cb cb,
                       void *user_data, pai_error **err)
 {
   pai__call call;
-  pai__course *c;
+  pai__client_sequence *c;
   int rc;
 
-  if (op != NULL)
-    *op = NULL;
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
-  PAI__CHECK_PROCESS(client, err);
+  rc = pai__op_check(op, client, cb, __func__, err);
+  if (rc < 0)
+    return rc;
   if (client->token == NULL)
     return pai__fail(err, PAI_EINVAL, "the client is not logged in");
-  rc = pai__course_new(&c, client, sizeof(*c), NULL, cb, user_data, err);
+  rc =
+    pai__client_sequence_new(&c, client, sizeof(*c), NULL, cb, user_data, err);
   if (rc < 0)
     return rc;
   call = pai__call_of(client, "DELETE", "/api/v2/authn/basic/logout");
-  rc = pai__course_ask(c, &call, on_logout, err);
-  if (rc < 0)
-    pai__course_drop(c);
-  else if (op != NULL)
-    *op = &c->op;
-  return rc;
+  rc = pai__client_sequence_ask(c, &call, on_logout, err);
+  return pai__client_sequence_started(c, rc, op);
 }

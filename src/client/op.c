@@ -1,10 +1,21 @@
 /*
- * op.c - the operations of a client: each calls back once
+ * op.c - operations of a client: each calls back once
  *
- * One that is cancelled while nothing is asked for it ends in the loop's next
- * turn.
+ * An operation that is canceled between requests ends in the loop's next step.
  */
 #include "client/inside.h"
+
+int pai__op_check(pai_op **op, const pai_client *client, pai_client_cb cb,
+                  const char *name, pai_error **err)
+{
+  if (op != NULL)
+    *op = NULL;
+  pai__clear_err(err);
+  if (client == NULL || cb == NULL)
+    return pai__fail(err, PAI_EINVAL, "%s() was called without %s", name,
+                     client == NULL ? "client" : "cb");
+  return PAI__IS_FORKED(client) ? pai__forked(err) : PAI_OK;
+}
 
 void pai__op_begin(pai_op *op, pai_client *client)
 {
@@ -21,7 +32,7 @@ void pai__op_end_soon(pai_op *op)
 {
   op->ending = op->client->ends = true;
   op->login = 0;
-  pai__turn_ask(op->client->turn);
+  pai__loop_step_ask(op->client->step);
 }
 
 void pai__op_gone(pai_op *op)

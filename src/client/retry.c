@@ -1,4 +1,4 @@
-/* retry.c - whether a request may be made again, and when; pure */
+/* retry.c - decides whether and when a request may be retried; pure */
 #include "client/inside.h"
 
 enum { MOST_DOUBLED = 30 };
@@ -11,9 +11,10 @@ bool pai__retry_may(const char *method, bool again, int http_status,
                   strcmp(method, "DELETE") == 0;
 
   if (http_status == 429 || http_status == 503)
-    return true; /* it was not even looked at */
+    return true; /* the server did not process it */
   if (http_status == 502 || http_status == 504)
-    return harmless; /* of a proxy, which cannot know */
+    return harmless; /* from a proxy, which does not know whether the server
+                        processed it */
   return http_status == 0 && retriable && (harmless || !sent);
 }
 
@@ -23,7 +24,8 @@ pai_time pai__retry_wait(pai__prng *random, uint32_t tries, pai_time first,
   uint32_t times = tries - 1 < MOST_DOUBLED ? tries - 1 : MOST_DOUBLED;
   pai_time wait = first > most >> times ? most : first << times;
 
-  /* From half of it on: those whom the same cut hit do not come together. */
+  /* Random between half and all of it, so that clients of one outage do not
+   * retry at the same time. */
   wait -= (pai_time)pai__prng_below(random, (uint64_t)wait / 2 + 1);
   return wait > asked_for ? wait : asked_for;
 }

@@ -1,17 +1,17 @@
 /*
- * session.c - this end of a stream that leads into a task
+ * session.c - client end of a session in a task
  *
- * Frames go out of one buffer and come into another; what the command says is
- * handed on as it comes, so a slow reader here makes the command wait.
+ * Frames are sent from one buffer and received into another.  Output is passed
+ * on as it comes, so a slow reader makes the command wait.
  */
 #include "client/session.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "task/frame.h"
 
-enum { PIECE = 65536, LOST = 137 /* as of one that was killed */ };
+enum { PIECE = 65536, LOST = 137 /* as after SIGKILL */ };
 
-/* --- its memory ----------------------------------------------------------------- */
+/* --- memory -------------------------------------------------------------- */
 
 void pai__session_free(pai_session *s)
 {
@@ -19,7 +19,7 @@ void pai__session_free(pai_session *s)
 
   pai__http_upgrade_close(s->upgrade);
   pai__poll_close(s->poll);
-  pai__turn_close(s->turn);
+  pai__loop_step_close(s->step);
   pai__http_stream_close(s->stream);
   pai__strfree(&alloc, s->path);
   pai__buf_dispose(&s->out);
@@ -27,7 +27,7 @@ void pai__session_free(pai_session *s)
   pai__free(&alloc, s, sizeof(*s));
 }
 
-/* One that the client knows goes when the client's list is not walked along. */
+/* A session that the client lists is freed while its list is not walked. */
 void pai_session_close(pai_session *s)
 {
   if (s == NULL || PAI__IS_FORKED(s))
@@ -44,7 +44,7 @@ void pai_session_close(pai_session *s)
   }
 }
 
-/* False: it was closed behind the callback, and is gone. */
+/* False: the callback closed it, and it is freed. */
 static bool after_callback(pai_session *s)
 {
   s->in_callback = false;
@@ -78,9 +78,9 @@ void pai__session_fail(pai_session *s, int rc, const pai_error *err)
   tell_end(s, rc, &end);
 }
 
-/* --- what it says ------------------------------------------------------------------ */
+/* --- receiving ----------------------------------------------------------- */
 
-/* The text stands in the frame without an end. */
+/* The text in the frame has no NUL. */
 static void take_end(pai_session *s, const pai_frame *f)
 {
   pai_session_end end = { .struct_size = sizeof(end), .api_code = "" };
@@ -124,32 +124,33 @@ void pai__session_refuse(pai_session *s, int http_status, const char *body,
 
 static void lose(pai_session *s)
 {
-  pai_session_end end = { .struct_size = sizeof(end),
-                          .how = PAI_SESSION_LOST,
-                          .code = LOST,
-                          .text = s->far
-                                    ? "the task has ended, or the connection "
-                                      "to it"
-                                    : "the task has ended",
-                          .api_code = "" };
+  pai_session_end end = {
+    .struct_size = sizeof(end),
+    .how = PAI_SESSION_LOST,
+    .code = LOST,
+    .text = s->far ? "the task has ended, or the connection was lost"
+                   : "the task has ended",
+    .api_code = ""
+  };
 
   tell_end(s, PAI_OK, &end);
 }
 
-/* Of another machine nothing is known then.  A server that speaks TLS says how
- * it ended, always (posix_relay.c there): so its silence is no end of a task's. */
+/* Returns whether an end without END means that the task is lost.  That is not
+ * known for another machine.  A server with TLS always sends how a stream
+ * ended (posix_proxy_stream.c there), so its silence is no task's end. */
 static void break_off(pai_session *s)
 {
   pai_error *err = NULL;
   int rc = pai__fail(&err, PAI_EIO,
-                     "the connection to the server broke off, and how the "
-                     "command ended is not known");
+                     "the connection to the server was lost, so the result of "
+                     "the command is unknown");
 
   pai__session_fail(s, rc, err);
   pai_error_free(err);
 }
 
-/* False: the session is gone. */
+/* False: the session is freed. */
 static bool take_frame(pai_session *s, const pai_frame *f)
 {
   if (f->type == PAI_FRAME_END) {
@@ -199,7 +200,7 @@ static void watch(pai_session *s)
                              (s->sent < s->out.len ? PAI__WRITABLE : 0));
 }
 
-/* One piece at a time: others on the loop have their turn. */
+/* Receives one piece, to let other handles of the loop run. */
 static void receive(pai_session *s)
 {
   long n = -2;
@@ -221,14 +222,14 @@ static void receive(pai_session *s)
   s->in.len += (size_t)n;
   s->more = n > 0 && pai__http_stream_holds(s->stream);
   if (s->more)
-    pai__turn_ask(s->turn);
-  watch(s); /* an error has stopped it, and more may be there */
+    pai__loop_step_ask(s->step);
+  watch(s); /* the poll stopped on an error, and more data may be there */
   (void)take_frames(s);
 }
 
-/* --- what it is told ----------------------------------------------------------------- */
+/* --- sending ------------------------------------------------------------- */
 
-/* False: the session is gone. */
+/* False: the session is freed. */
 static bool send_some(pai_session *s)
 {
   bool had = s->sent < s->out.len;
@@ -237,7 +238,7 @@ static bool send_some(pai_session *s)
     long n = pai__http_stream_send(s->stream, s->out.data + s->sent,
                                    s->out.len - s->sent);
     if (n < 0)
-      s->failed = true; /* why, is still to be read */
+      s->failed = true; /* the cause may still be read */
     if (n <= 0)
       break;
     s->sent += (size_t)n;
@@ -265,7 +266,7 @@ static void on_ready(void *user_data, int fd, int events)
     receive(s);
 }
 
-static void on_turn(void *user_data)
+static void on_step(void *user_data)
 {
   pai_session *s = user_data;
 
@@ -281,10 +282,10 @@ void pai_session_pause(pai_session *s, int paused)
   s->paused = paused != 0;
   watch(s);
   if (!s->paused)
-    pai__turn_ask(s->turn); /* for what has come already */
+    pai__loop_step_ask(s->step); /* data may have arrived already */
 }
 
-/* What has left makes room, but not for every byte of it. */
+/* Drops sent bytes from the buffer, but not for each byte. */
 static void forget_sent(pai_session *s)
 {
   if (s->sent == 0 || s->sent < s->out.len - s->sent)
@@ -300,7 +301,7 @@ static int put(pai_session *s, int type, const char *bytes, size_t len)
   size_t before;
 
   if (s->failed)
-    return PAI_OK; /* nobody hears it; its end is told */
+    return PAI_OK; /* the command does not read it; its end is reported */
   forget_sent(s);
   before = s->out.len;
   pai_frame_head(head, type, len);
@@ -312,7 +313,7 @@ static int put(pai_session *s, int type, const char *bytes, size_t len)
   pai__buf_add(&s->out, head, sizeof(head));
   pai__buf_add(&s->out, bytes, len);
   if (s->stream != NULL)
-    pai__turn_ask(s->turn);
+    pai__loop_step_ask(s->step);
   return PAI_OK;
 }
 
@@ -365,7 +366,7 @@ int pai_session_signal(pai_session *s, int number)
   return put(s, PAI_FRAME_SIGNAL, &byte, 1);
 }
 
-/* --- its beginning -------------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------ */
 
 static int put_begin(pai_session *s, pai_error **err)
 {
@@ -407,13 +408,14 @@ static int check(pai_session_options *o, const pai_session_options *opts,
     return pai__fail_struct(err, rc, opts, "pai_session_options");
   if (o->on_end == NULL || (o->on_output == NULL && o->attach == 0))
     return pai__fail(err, PAI_EINVAL,
-                     "pai_session_options: on_output and on_end are needed");
+                     "pai_session_options: set on_output and on_end");
   if (o->columns > UINT16_MAX || o->rows > UINT16_MAX)
     return pai__fail(err, PAI_EINVAL,
-                     "pai_session_options: no terminal is as large as that");
+                     "pai_session_options: the terminal is too large");
   if (o->attach != 0 && o->command != NULL)
-    return pai__fail(err, PAI_EINVAL,
-                     "pai_session_options: attach takes no command");
+    return pai__fail(
+      err, PAI_EINVAL,
+      "pai_session_options: attach and a command exclude each other");
   return PAI_OK;
 }
 
@@ -436,7 +438,7 @@ int pai__session_make(pai_session **out, pai_loop *loop,
   s->o = o;
   pai__buf_init(&s->out, &s->alloc);
   pai__buf_init(&s->in, &s->alloc);
-  rc = pai__turn_new(&s->turn, alloc, loop, on_turn, s) < 0
+  rc = pai__loop_step_new(&s->step, alloc, loop, on_step, s) < 0
          ? pai__oom(err)
          : put_begin(s, err);
   s->o.command = NULL;
@@ -461,7 +463,7 @@ int pai__session_connect(pai_session *s, pai__http_stream *stream,
   s->stream = stream;
   s->more = pai__http_stream_holds(stream);
   watch(s);
-  pai__turn_ask(s->turn);
+  pai__loop_step_ask(s->step);
   return PAI_OK;
 }
 

@@ -1,45 +1,45 @@
 /*
- * submit.c - a job is submitted, once
+ * submit.c - submits a job exactly once
  *
- * Its name makes it one: where an answer was lost and the job is sent again,
- * the server refuses it for there is one of that name, and then it is looked
- * at whether that is this one.
+ * The job's name makes that possible: if an answer was lost and the job is
+ * sent again, the server refuses it because the name exists.  Then the
+ * existing job is compared with this one.
  */
 #include "client/inside.h"
 
 #include <openpai/draft.h>
 #include <openpai/spec.h>
 
-enum { LEAST_TRIES = 2 }; /* an answer may be lost at a socket, too */
+enum { LEAST_TRIES = 2 }; /* an answer may be lost on a socket, too */
 
 typedef struct submission {
-  pai__course course;
-  pai__buf text; /* of its file */
-  char *name;    /* or NULL: it cannot be read, and the server will say so */
-  char *code;    /* a tar archive, */
+  pai__client_sequence sequence;
+  pai__buf text; /* the job file */
+  char *name;    /* NULL: the file is invalid, and the server will say so */
+  char *code;    /* a tar archive */
   size_t code_len;
   void (*on_progress)(void *user_data, uint64_t sent, uint64_t total);
-  pai__buf path;     /* where it is submitted */
-  pai__buf conflict; /* the answer that there is one */
+  pai__buf path;     /* of the request */
+  pai__buf conflict; /* the answer that the name exists */
 } submission;
 
-static void dispose(pai__course *c)
+static void dispose(pai__client_sequence *c)
 {
   submission *s = (submission *)c;
   const pai_alloc *alloc = &c->op.client->alloc;
 
-  pai__buf_wipe(&s->text); /* it may have secrets */
+  pai__buf_wipe(&s->text); /* it may contain secrets */
   pai__strfree(alloc, s->name);
   pai__free(alloc, s->code, s->code_len);
   pai__buf_dispose(&s->path);
   pai__buf_dispose(&s->conflict);
 }
 
-/* --- is it ours? -------------------------------------------------------------------- */
+/* --- comparing with an existing job -------------------------------------- */
 
 static void refuse(submission *s)
 {
-  pai__course *c = &s->course;
+  pai__client_sequence *c = &s->sequence;
   pai_client_answer a = pai__answer_none();
   pai__tree *tree = pai__answer_tree(
     &c->op.client->alloc, pai__buf_text(&s->conflict), s->conflict.len);
@@ -51,7 +51,7 @@ static void refuse(submission *s)
   a.body_len = s->conflict.len;
   rc = pai__answer_refuse(&err, tree, &a);
   a.err = err;
-  pai__course_end(c, rc, &a);
+  pai__client_sequence_end(c, rc, &a);
   pai_error_free(err);
   pai__tree_free(tree);
 }
@@ -73,37 +73,38 @@ static int write_spec(pai__buf *out, const pai_spec *spec, pai_error **err)
   return pai_spec_write(spec, &o, to_buf, out, err);
 }
 
-/* A job config v1 comes back as a job of the job protocol. */
+/* A job config v1 is returned as a job of the job protocol. */
 static bool is_ours(const submission *s, const pai_client_answer *a)
 {
-  const pai_alloc *alloc = &s->course.op.client->alloc;
+  const pai_alloc *alloc = &s->sequence.op.client->alloc;
   pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
   pai_spec *spec = NULL;
   pai__buf text;
-  bool ours = pai__alike(alloc, a->body, a->body_len, pai__buf_text(&s->text),
-                         s->text.len);
+  bool ours = pai__job_file_equal(alloc, a->body, a->body_len,
+                                  pai__buf_text(&s->text), s->text.len);
 
   if (ours)
     return true;
   o.alloc = alloc;
   pai__buf_init(&text, alloc);
-  ours =
-    pai_spec_parse(&spec, pai__buf_text(&s->text), s->text.len, &o, NULL) ==
-      PAI_OK &&
-    write_spec(&text, spec, NULL) == PAI_OK &&
-    pai__alike(alloc, a->body, a->body_len, pai__buf_text(&text), text.len);
+  ours = pai_spec_parse(&spec, pai__buf_text(&s->text), s->text.len, &o,
+                        NULL) == PAI_OK &&
+         write_spec(&text, spec, NULL) == PAI_OK &&
+         pai__job_file_equal(alloc, a->body, a->body_len, pai__buf_text(&text),
+                             text.len);
   pai_spec_unref(spec);
-  pai__buf_wipe(&text); /* it may have secrets */
+  pai__buf_wipe(&text); /* it may contain secrets */
   return ours;
 }
 
-static void on_config(pai__course *c, int status, const pai_client_answer *a)
+static void on_config(pai__client_sequence *c, int status,
+                      const pai_client_answer *a)
 {
   submission *s = (submission *)c;
   pai_client_answer out = *a;
 
   if (status == PAI_ENOMEM || status == PAI_EIO || status == PAI_EBUSY) {
-    pai__course_end(c, status, a); /* nobody knows */
+    pai__client_sequence_end(c, status, a); /* not known */
     return;
   }
   if (status < 0 || !is_ours(s, a)) {
@@ -113,42 +114,48 @@ static void on_config(pai__course *c, int status, const pai_client_answer *a)
   out.http_status = 409;
   out.body = pai__buf_text(&s->conflict);
   out.body_len = s->conflict.len;
-  pai__course_end(c, PAI_OK, &out);
+  pai__client_sequence_end(c, PAI_OK, &out);
+}
+
+/* Writes the path of the user's job of this name. */
+static void put_path(const submission *s, pai__buf *path, const char *rest)
+{
+  const char *user = pai_client_user(s->sequence.op.client);
+
+  pai__buf_init(path, &s->sequence.op.client->alloc);
+  pai__buf_str(path, "/api/v2/jobs/");
+  if (user != NULL) {
+    pai__put_escaped(path, user, "");
+    pai__buf_char(path, '~');
+  }
+  pai__put_escaped(path, s->name, "");
+  pai__buf_str(path, rest);
 }
 
 static void look_at_it(submission *s)
 {
-  pai__course *c = &s->course;
-  const char *user = pai_client_user(c->op.client);
-  pai__call call;
+  pai__client_sequence *c = &s->sequence;
+  pai__call call = pai__call_of(c->op.client, "GET", NULL);
+  pai_error *err = NULL;
   pai__buf path;
+  int rc;
 
-  pai__buf_init(&path, &c->op.client->alloc);
-  pai__buf_str(&path, "/api/v2/jobs/");
-  if (user != NULL) {
-    pai__url_add(&path, user);
-    pai__buf_char(&path, '~');
-  }
-  pai__url_add(&path, s->name);
-  pai__buf_str(&path, "/config");
-  call = pai__call_of(c->op.client, "GET", pai__buf_text(&path));
+  put_path(s, &path, "/config");
+  path.failed |= !pai__buf_ok(&s->conflict);
   call.accept = "text/yaml, application/json";
-  if (pai__buf_ok(&path) && pai__buf_ok(&s->conflict))
-    pai__course_go(c, &call, on_config);
-  else
-    pai__course_fail(c, PAI_ENOMEM, NULL);
-  pai__buf_dispose(&path);
+  rc = pai__client_sequence_at(c, call, &path, on_config, &err);
+  pai__client_sequence_check(c, rc, err);
 }
 
-/* --- sending it ---------------------------------------------------------------------- */
+/* --- sending ------------------------------------------------------------- */
 
-static void on_submitted(pai__course *c, int status,
+static void on_submitted(pai__client_sequence *c, int status,
                          const pai_client_answer *a)
 {
   submission *s = (submission *)c;
 
   if (status != PAI_EEXISTS || a->tries < 2 || s->name == NULL) {
-    pai__course_end(c, status, a);
+    pai__client_sequence_end(c, status, a);
     return;
   }
   pai__buf_add(&s->conflict, a->body, a->body_len);
@@ -157,7 +164,7 @@ static void on_submitted(pai__course *c, int status,
 
 static int send_file(submission *s, pai_error **err)
 {
-  pai_client *client = s->course.op.client;
+  pai_client *client = s->sequence.op.client;
   pai__call call = pai__call_of(client, "POST", pai__buf_text(&s->path));
 
   if (!pai__buf_ok(&s->path))
@@ -169,10 +176,11 @@ static int send_file(submission *s, pai_error **err)
   if (call.again && call.most_tries < LEAST_TRIES)
     call.most_tries = LEAST_TRIES;
   call.secret = true;
-  return pai__course_ask(&s->course, &call, on_submitted, err);
+  return pai__client_sequence_ask(&s->sequence, &call, on_submitted, err);
 }
 
-static void on_code(pai__course *c, int status, const pai_client_answer *a)
+static void on_code(pai__client_sequence *c, int status,
+                    const pai_client_answer *a)
 {
   submission *s = (submission *)c;
   pai__tree *tree;
@@ -181,56 +189,40 @@ static void on_code(pai__course *c, int status, const pai_client_answer *a)
   int rc;
 
   if (status < 0) {
-    pai__course_end(c, status, a);
+    pai__client_sequence_end(c, status, a);
     return;
   }
   tree = pai__answer_tree(&c->op.client->alloc, a->body, a->body_len);
-  dir = pai__client_text(tree, 0, "codeDir");
+  dir = pai__tree_look_text(tree, 0, "codeDir", "");
   pai__url_query(&s->path, "codeDir", dir);
   rc = dir[0] != '\0'
          ? send_file(s, &err)
-         : pai__fail(&err, PAI_ENOTSUP, "the server takes no code");
+         : pai__fail(&err, PAI_ENOTSUP, "the server does not accept code");
   pai__tree_free(tree);
-  if (rc < 0)
-    pai__course_fail(c, rc, err);
-  pai_error_free(err);
+  pai__client_sequence_check(c, rc, err);
 }
 
 static void on_sent(void *user_data, uint64_t sent, uint64_t total)
 {
   submission *s = user_data;
 
-  s->on_progress(s->course.user_data, sent, total);
+  s->on_progress(s->sequence.user_data, sent, total);
 }
 
 static int send_code(submission *s, pai_error **err)
 {
-  pai_client *client = s->course.op.client;
-  const char *user = pai_client_user(client);
-  pai__call call;
+  pai__call call = pai__call_of(s->sequence.op.client, "PUT", NULL);
   pai__buf path;
-  int rc;
 
-  pai__buf_init(&path, &client->alloc);
-  pai__buf_str(&path, "/api/v2/jobs/");
-  if (user != NULL) {
-    pai__url_add(&path, user);
-    pai__buf_char(&path, '~');
-  }
-  pai__url_add(&path, s->name);
-  pai__buf_str(&path, "/code");
-  call = pai__call_of(client, "PUT", pai__buf_text(&path));
+  put_path(s, &path, "/code");
   call.type = "application/x-tar";
   call.on_sent = s->on_progress != NULL ? on_sent : NULL;
   call.body = s->code;
   call.body_len = s->code_len;
-  rc = pai__buf_ok(&path) ? pai__course_ask(&s->course, &call, on_code, err)
-                          : pai__oom(err);
-  pai__buf_dispose(&path);
-  return rc;
+  return pai__client_sequence_at(&s->sequence, call, &path, on_code, err);
 }
 
-/* --- its file -------------------------------------------------------------------------- */
+/* --- the job file -------------------------------------------------------- */
 
 static int take_text(submission *s, const pai_client_job_file *job,
                      pai_error **err)
@@ -243,10 +235,10 @@ static int take_text(submission *s, const pai_client_job_file *job,
   return write_spec(&s->text, job->spec, err);
 }
 
-/* The file with another name: the server of v1.8 knows no other way. */
+/* Changes the name in the file: v1.8's server has no other way. */
 static int rename_text(submission *s, const char *name, pai_error **err)
 {
-  const pai_alloc *alloc = &s->course.op.client->alloc;
+  const pai_alloc *alloc = &s->sequence.op.client->alloc;
   pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
   pai_draft *draft = NULL;
   const char *text;
@@ -267,10 +259,10 @@ static int rename_text(submission *s, const char *name, pai_error **err)
   return rc;
 }
 
-/* What is wrong with a file the server says best. */
+/* Reads the name.  The server reports errors of the file. */
 static int read_name(submission *s, const char *given, pai_error **err)
 {
-  const pai_alloc *alloc = &s->course.op.client->alloc;
+  const pai_alloc *alloc = &s->sequence.op.client->alloc;
   pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
   pai_spec *spec = NULL;
   int rc;
@@ -287,14 +279,13 @@ static int read_name(submission *s, const char *given, pai_error **err)
 static int take_code(submission *s, const pai_client_job_file *job,
                      pai_error **err)
 {
-  const pai_alloc *alloc = &s->course.op.client->alloc;
+  const pai_alloc *alloc = &s->sequence.op.client->alloc;
 
   if (job->code == NULL || job->code_len == 0)
     return PAI_OK;
   if (s->name == NULL)
     return pai__fail(err, PAI_EINVAL,
-                     "the job's file cannot be read, and so its code is not "
-                     "sent");
+                     "the job file cannot be read, so the code is not sent");
   s->code = pai__realloc(alloc, NULL, 0, job->code_len, 1);
   if (s->code == NULL)
     return pai__oom(err);
@@ -307,7 +298,7 @@ static int take_code(submission *s, const pai_client_job_file *job,
 static int begin(submission *s, const pai_client_job_file *job,
                  pai_error **err)
 {
-  const pai_alloc *alloc = &s->course.op.client->alloc;
+  const pai_alloc *alloc = &s->sequence.op.client->alloc;
   int rc;
 
   pai__buf_init(&s->text, alloc);
@@ -335,29 +326,22 @@ int pai_client_submit(pai_op **op, pai_client *client,
                       void *user_data, pai_error **err)
 {
   pai_client_job_file j;
-  pai__course *c;
+  pai__client_sequence *c;
   int rc;
 
-  if (op != NULL)
-    *op = NULL;
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(client != NULL && cb != NULL, err);
-  PAI__CHECK_PROCESS(client, err);
+  rc = pai__op_check(op, client, cb, __func__, err);
+  if (rc < 0)
+    return rc;
   rc = PAI__COPY_IN(&j, job, pai_client_job_file, on_progress);
   if (rc < 0)
     return pai__fail_struct(err, rc, job, "pai_client_job_file");
   if ((j.text == NULL) == (j.spec == NULL))
     return pai__fail(err, PAI_EINVAL,
-                     "pai_client_job_file: a text or a spec is needed");
-  rc = pai__course_new(&c, client, sizeof(submission), dispose, cb, user_data,
-                       err);
+                     "pai_client_job_file: set a text or a spec");
+  rc = pai__client_sequence_new(&c, client, sizeof(submission), dispose, cb,
+                                user_data, err);
   if (rc < 0)
     return rc;
   rc = begin((submission *)c, &j, err);
-  if (rc < 0)
-    pai__course_drop(c);
-  else if (op != NULL)
-    *op = &c->op;
-  return rc;
+  return pai__client_sequence_started(c, rc, op);
 }

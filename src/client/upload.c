@@ -1,17 +1,19 @@
 /*
- * upload.c - a file goes into a job's folder, a piece at a time
+ * upload.c - uploads a file to a job's folder, in pieces
  *
- * Each piece says where in the file it belongs, so that it may be sent twice.
- * An upload that may have begun before asks first what has arrived.
+ * Each piece has its offset, so it may be sent twice.  An upload that may have
+ * begun before first asks how much has arrived.
  */
 #include "client/inside.h"
+
+#include <openpai/client_files.h>
 
 #include <stdio.h>
 
 enum { PIECE = 8 << 20 };
 
 typedef struct sending {
-  pai__course course;
+  pai__client_sequence sequence;
   char *job, *path, *upload;
   uint64_t size;
   uint64_t received; /* by the server */
@@ -24,45 +26,41 @@ typedef struct sending {
 
 static int send_piece(sending *s, pai_error **err);
 
-/* --- answers --------------------------------------------------------------------- */
+/* --- answers ------------------------------------------------------------- */
 
 static void go_on(sending *s)
 {
   pai_error *err = NULL;
   int rc = send_piece(s, &err);
 
-  if (rc < 0)
-    pai__course_fail(&s->course, rc, err);
-  pai_error_free(err);
+  pai__client_sequence_check(&s->sequence, rc, err);
 }
 
-static void on_piece(pai__course *c, int status, const pai_client_answer *a)
+static void on_piece(pai__client_sequence *c, int status,
+                     const pai_client_answer *a)
 {
   sending *s = (sending *)c;
   uint64_t before = s->received;
   bool complete;
   pai__tree *tree;
-  pai__node n;
 
   if (status < 0) {
-    pai__course_end(c, status, a);
+    pai__client_sequence_end(c, status, a);
     return;
   }
   tree = pai__answer_tree(&c->op.client->alloc, a->body, a->body_len);
-  n = tree != NULL ? pai__tree_get(tree, 0, "complete") : PAI__NO_NODE;
-  complete = n != PAI__NO_NODE && pai__tree_bool(tree, n);
+  complete = pai__tree_is_true(tree, pai__tree_get(tree, 0, "complete"));
   if (tree != NULL)
-    s->received = (uint64_t)pai__answer_number(tree, 0, "received");
+    s->received = (uint64_t)pai__tree_look_int(tree, 0, "received");
   pai__tree_free(tree);
   if (s->on_progress != NULL)
     s->on_progress(c->user_data, s->received, s->size);
   if (complete) {
-    pai__course_end(c, PAI_OK, a);
+    pai__client_sequence_end(c, PAI_OK, a);
   } else if (s->piece != NULL && s->received <= before) {
     pai_error *err = NULL;
-    int rc = pai__fail(&err, PAI_EIO, "the server has nothing of %s", s->path);
-    pai__course_fail(c, rc, err);
-    pai_error_free(err);
+    int rc = pai__fail(&err, PAI_EIO, "the server has no data of %s", s->path);
+    pai__client_sequence_check(c, rc, err);
   } else {
     go_on(s);
   }
@@ -74,21 +72,19 @@ static void on_sent(void *user_data, uint64_t sent, uint64_t total)
 
   (void)total;
   if (s->on_progress != NULL)
-    s->on_progress(s->course.user_data, s->received + sent, s->size);
+    s->on_progress(s->sequence.user_data, s->received + sent, s->size);
 }
 
-/* --- pieces ------------------------------------------------------------------------ */
+/* --- pieces -------------------------------------------------------------- */
 
 static int put(sending *s, const char *bytes, size_t len, bool has_offset,
                pai_error **err)
 {
-  pai_client *client = s->course.op.client;
+  pai__call call = pai__call_of(s->sequence.op.client, "PUT", NULL);
   char text[24];
-  pai__call call;
   pai__buf path;
-  int rc;
 
-  pai__buf_init(&path, &client->alloc);
+  pai__buf_init(&path, &s->sequence.op.client->alloc);
   (void)pai__job_path(&path, s->job, "/file", NULL);
   pai__url_query(&path, "path", s->path);
   (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)s->size);
@@ -97,16 +93,12 @@ static int put(sending *s, const char *bytes, size_t len, bool has_offset,
   pai__url_query(&path, "executable", s->executable ? "true" : NULL);
   (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)s->received);
   pai__url_query(&path, "offset", has_offset ? text : NULL);
-  call = pai__call_of(client, "PUT", pai__buf_text(&path));
   call.type = "application/octet-stream";
   call.body = bytes;
   call.body_len = len;
   call.total_time = 0;
   call.on_sent = on_sent;
-  rc = pai__buf_ok(&path) ? pai__course_ask(&s->course, &call, on_piece, err)
-                          : pai__oom(err);
-  pai__buf_dispose(&path);
-  return rc;
+  return pai__client_sequence_at(&s->sequence, call, &path, on_piece, err);
 }
 
 static int read_piece(sending *s, size_t want, pai_error **err)
@@ -114,11 +106,11 @@ static int read_piece(sending *s, size_t want, pai_error **err)
   size_t have = 0;
 
   while (have < want) {
-    ptrdiff_t n = s->read(s->course.user_data, s->received + have,
+    ptrdiff_t n = s->read(s->sequence.user_data, s->received + have,
                           s->piece + have, want - have);
     if (n <= 0 || (size_t)n > want - have)
       return pai__fail(err, n < 0 ? (int)n : PAI_EIO,
-                       "cannot read the file that goes to %s", s->path);
+                       "cannot read the file for %s", s->path);
     have += (size_t)n;
   }
   return PAI_OK;
@@ -132,7 +124,7 @@ static int send_piece(sending *s, pai_error **err)
 
   if (s->piece == NULL) {
     s->piece_size = want > 0 ? want : 1;
-    s->piece = pai__zalloc(&s->course.op.client->alloc, s->piece_size);
+    s->piece = pai__zalloc(&s->sequence.op.client->alloc, s->piece_size);
     if (s->piece == NULL)
       return pai__oom(err);
   }
@@ -142,9 +134,9 @@ static int send_piece(sending *s, pai_error **err)
   return rc < 0 ? rc : put(s, s->piece, want, true, err);
 }
 
-/* --- its life ----------------------------------------------------------------------- */
+/* --- its life ------------------------------------------------------------ */
 
-static void dispose(pai__course *c)
+static void dispose(pai__client_sequence *c)
 {
   sending *s = (sending *)c;
   const pai_alloc *alloc = &c->op.client->alloc;
@@ -158,7 +150,7 @@ static void dispose(pai__course *c)
 static int begin(sending *s, const pai_client_put_file_options *o,
                  pai_error **err)
 {
-  pai_client *client = s->course.op.client;
+  pai_client *client = s->sequence.op.client;
   char name[32];
 
   (void)snprintf(name, sizeof(name), "once-%016llx",
@@ -181,31 +173,23 @@ int pai_client_put_file(pai_op **op, pai_client *client,
                         pai_client_cb cb, void *user_data, pai_error **err)
 {
   pai_client_put_file_options o;
-  pai__course *c;
-  pai__buf path;
+  pai__client_sequence *c;
   int rc;
 
-  if (op != NULL)
-    *op = NULL;
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(client != NULL && cb != NULL && opts != NULL, err);
+  rc = pai__op_check(op, client, cb, __func__, err);
+  if (rc < 0)
+    return rc;
+  PAI__CHECK_ARG_ERR(opts != NULL, err);
   rc = PAI__OPTIONS_IN(&o, opts, pai_client_put_file_options, on_progress);
   if (rc < 0)
     return pai__fail_struct(err, rc, opts, "pai_client_put_file_options");
   PAI__CHECK_ARG_ERR(o.path != NULL && o.read != NULL, err);
-  pai__buf_init(&path, &client->alloc);
-  rc = pai__job_path(&path, o.job, "", err); /* is it a name? */
-  pai__buf_dispose(&path);
+  rc = pai__client_check_job(o.job, err);
   if (rc == PAI_OK)
-    rc = pai__course_new(&c, client, sizeof(sending), dispose, cb, user_data,
-                         err);
+    rc = pai__client_sequence_new(&c, client, sizeof(sending), dispose, cb,
+                                  user_data, err);
   if (rc < 0)
     return rc;
   rc = begin((sending *)c, &o, err);
-  if (rc < 0)
-    pai__course_drop(c);
-  else if (op != NULL)
-    *op = &c->op;
-  return rc;
+  return pai__client_sequence_started(c, rc, op);
 }

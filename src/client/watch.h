@@ -1,4 +1,4 @@
-/* watch.h - internal to the room: who watches jobs */
+/* watch.h - internal to src/client: watching the state of jobs */
 #ifndef PAI_SRC_CLIENT_WATCH_H
 #define PAI_SRC_CLIENT_WATCH_H
 
@@ -10,59 +10,57 @@ typedef int (*pai__change_cb)(void *user_data,
                               const pai_client_change *change);
 
 typedef struct pai__watcher {
-  pai__course course;
-  char *job; /* NULL: all */
+  pai__client_sequence sequence;
+  char *job; /* NULL: all jobs */
   pai__change_cb on_change;
-  pai__map known; /* states, by job */
-  pai__buf line;  /* of the stream */
+  pai__map known; /* states by job */
+  pai__buf line;  /* current line of the stream */
   pai_time pause;
-  uint32_t fails; /* of the stream, one after the other */
-  bool only;      /* all about one job is asked for, once */
-  /* of all (watch_all.c) */
+  uint32_t fails; /* consecutive failures of the stream */
+  /* for all jobs only (watch_all.c) */
   pai__map now;     /* jobs of the last list, or of the stream's beginning */
-  const char *gone; /* the one that is asked for */
-  bool asks;        /* again and again: the server has no such stream */
-  bool opening;     /* nothing of the stream has come yet */
-  bool whole;       /* it has told how all stand, or goes on where one ended */
-  pai__buf id;      /* of the last event that was taken, */
-  pai__buf next_id; /* and of the one whose lines come; "": it has none */
-  bool missed;      /* and some that were known are not among them */
-  int misses;       /* so often, one after the other */
-  int silent;       /* streams that have not told it, one after the other */
-  int kind;         /* of the event whose line comes next */
+  const char *gone; /* missing job that is being requested */
+  bool asks;        /* polls the list: the server has no such stream */
+  bool opening;     /* nothing of the stream has arrived yet */
+  bool whole;       /* the stream has sent the state of all jobs, or continues
+                       an earlier stream */
+  pai__buf id;      /* of the last event taken */
+  pai__buf next_id; /* of the event being read; "": it has none */
+  bool missed;      /* known jobs are missing in the list */
+  int misses;       /* consecutive lists with missing jobs */
+  int silent;       /* consecutive streams that sent no complete state */
+  int kind;         /* of the event being read */
 } pai__watcher;
 
-/* As the API names a state, whatever its case; "" if it is none. */
+/* Returns the state's name as in the API, ignoring case; "" if it is no
+ * state. */
 const char *pai__state_of(const char *text);
 bool pai__state_is_final(const char *state);
-/* The exit code that the server tells of a job; 0 unless it is over. */
+/* Returns a job's exit code as the server gives it; 0 unless the job is
+ * over. */
 int pai__state_code(const pai__tree *tree, pai__node job, const char *state);
-/* What an answer about a job says of it; final ones with their code.  NULL: there
- * is no memory. */
+/* Returns the state in an answer about a job, and its code if it is final.
+ * NULL: out of memory. */
 const char *pai__state_read(const pai_alloc *alloc, const pai_client_answer *a,
                             int *code);
-/* Tells it on unless it is known; what was answered is in `stopped`. */
+/* Reports a state unless it was reported before.  The callback's result is in
+ * `stopped`. */
 void pai__watch_tell(pai__watcher *w, const char *job, const char *state,
                      int code);
-/* Whether that ended it; then it is gone. */
-bool pai__watch_ended(pai__watcher *w);
-void pai__watch_pause(pai__watcher *w, void (*step)(pai__course *c));
-int pai__watch_ask_job(pai__watcher *w, const char *job, pai__course_cb next,
-                       pai_error **err);
-/* Begins a stream, whose lines are taken by pai__watch_all_line() if it is of
- * all. */
+/* Starts a stream.  Lines of a stream of all jobs go to
+ * pai__watch_all_line(). */
 int pai__watch_stream(pai__watcher *w, const char *path, const char *accept,
                       pai_time total_time, pai_error **err);
-/* Asks anew, in a while. */
+/* Starts it again after a pause. */
 void pai__watch_stream_later(pai__watcher *w);
-/* watch_all.c: asks for all, as the server can tell. */
+/* watch_all.c: requests all jobs, by stream or list. */
 int pai__watch_ask_all(pai__watcher *w, pai_error **err);
-/* Takes a line of the stream; a negative answer ends that. */
+/* Takes a line of the stream; a negative result ends the stream. */
 int pai__watch_all_line(pai__watcher *w);
 /* The stream has ended. */
 void pai__watch_all_end(pai__watcher *w, int status,
                         const pai_client_answer *a);
-/* watch.c: asks for what it watches, once more. */
-void pai__watch_ask_on(pai__course *c);
+/* watch.c: requests what it watches again. */
+void pai__watch_ask_on(pai__client_sequence *c);
 
 #endif

@@ -1,20 +1,20 @@
 /*
- * watch_all.c - the states of all jobs that are not over
+ * watch_all.c - watches the states of all jobs that are not over
  *
- * A server of ours has a stream, which begins with how all stand, or goes on
- * where the one before was cut off, if the server still knows what happened
- * since.  One that was known and is missing where all are told ended when there
- * was no stream: it is asked for by its name, and then a stream begins anew.  Of
- * other servers the list is asked for again and again, with the same for those
- * that are missing in it.
+ * This project's server has a stream, which begins with the state of all jobs,
+ * or continues where the last stream was cut, if the server still has the
+ * changes since.  A known job that is missing in the complete state ended
+ * between two streams: it is requested by name, and then a new stream begins.
+ * Of other servers the list is polled, with the same treatment of missing
+ * jobs.
  */
 #include "client/watch.h"
 
 enum {
-  /* Where jobs end faster than that: those that are missing are asked for when
-   * the stream, which is a short one then, is over. */
+  /* Jobs end faster than they can be requested: read a short stream, and
+   * request the missing jobs after it. */
   MOST_MISSES = 3,
-  /* One stream that tells nothing may be a short disturbance. */
+  /* A stream without complete state may be a short disturbance. */
   MOST_SILENT = 3,
   SHORT_TIME = 10 * 1000 * 1000,
   MOST_ID = 128
@@ -23,9 +23,9 @@ enum {
 /* What a line of the stream is about. */
 enum { OTHER, JOB, ALL, RESUMED };
 
-static void look_for_gone(pai__course *c);
+static void look_for_gone(pai__client_sequence *c);
 
-/* --- the stream ----------------------------------------------------------------- */
+/* --- the stream ---------------------------------------------------------- */
 
 static void forget(pai__map *m)
 {
@@ -35,7 +35,7 @@ static void forget(pai__map *m)
   pai__map_init(m, alloc);
 }
 
-/* Is there one that was known to live, and is not among those? */
+/* Returns whether a known live job is missing in the complete state. */
 static bool has_missed(const pai__watcher *w)
 {
   const pai__map_entry *e;
@@ -52,19 +52,20 @@ static void take_job(pai__watcher *w, const char *json, size_t len)
   const char *job, *state;
   pai__tree *tree;
 
-  w->course.stopped =
-    pai__answer_read(&tree, &w->course.op.client->alloc, json, len);
-  job = pai__client_text(tree, 0, "name");
-  state = pai__state_of(pai__client_text(tree, 0, "state"));
+  w->sequence.stopped =
+    pai__answer_read(&tree, &w->sequence.op.client->alloc, json, len);
+  job = pai__tree_look_text(tree, 0, "name", "");
+  state = pai__state_of(pai__tree_look_text(tree, 0, "state", ""));
   if (job[0] != '\0') {
     if (!w->whole && pai__map_set(&w->now, job, strlen(job), w) < 0)
-      w->course.stopped = PAI_ENOMEM;
+      w->sequence.stopped = PAI_ENOMEM;
     pai__watch_tell(w, job, state, pai__state_code(tree, 0, state));
   }
   pai__tree_free(tree);
 }
 
-/* All that comes is told from here on: of all at first, or where it goes on. */
+/* The complete state has arrived, or the stream continues an earlier one: from
+ * here on no change is missed. */
 static void begin_whole(pai__watcher *w)
 {
   w->whole = true;
@@ -75,7 +76,8 @@ static void begin_whole(pai__watcher *w)
     forget(&w->now);
 }
 
-/* What would be no header is no id: nothing goes on from there. */
+/* Returns whether an event's id is valid in a header; else it is not used to
+ * continue. */
 static bool is_id(const char *id, size_t len)
 {
   for (size_t i = 0; i < len; i++)
@@ -92,10 +94,10 @@ static void take_id(pai__watcher *w, const char *id, size_t len)
   else
     pai__buf_add(&w->next_id, id, len);
   if (!pai__buf_ok(&w->next_id))
-    w->course.stopped = PAI_ENOMEM;
+    w->sequence.stopped = PAI_ENOMEM;
 }
 
-/* The event was taken: a stream may go on behind it. */
+/* The event was processed: a stream may continue after it. */
 static void keep_id(pai__watcher *w)
 {
   if (w->next_id.len == 0)
@@ -104,7 +106,7 @@ static void keep_id(pai__watcher *w)
   pai__buf_add(&w->id, w->next_id.data, w->next_id.len);
   pai__buf_cut(&w->next_id, 0);
   if (!pai__buf_ok(&w->id))
-    w->course.stopped = PAI_ENOMEM;
+    w->sequence.stopped = PAI_ENOMEM;
 }
 
 int pai__watch_all_line(pai__watcher *w)
@@ -126,18 +128,18 @@ int pai__watch_all_line(pai__watcher *w)
                                              : OTHER;
   } else if (strncmp(line, data, sizeof(data) - 1) == 0 && w->kind == JOB) {
     take_job(w, line + sizeof(data) - 1, len - (sizeof(data) - 1));
-    keep_id(w); /* what was told is not told again */
+    keep_id(w); /* its changes are not sent again */
   } else if ((w->kind == ALL || w->kind == RESUMED) && !w->whole) {
     begin_whole(w);
   }
   pai__buf_cut(&w->line, 0);
-  if (w->course.stopped < 0)
-    return w->course.stopped;
+  if (w->sequence.stopped < 0)
+    return w->sequence.stopped;
   return w->missed && w->misses <= MOST_MISSES ? PAI_EBUSY : PAI_OK;
 }
 
-/* What a stream says late of an end, which was asked for, is known until the
- * next one is over. */
+/* Remembers a job's end that was requested until the next stream is over,
+ * because a stream may report it late. */
 static void forget_ends(pai__watcher *w)
 {
   const pai__map_entry *e;
@@ -147,7 +149,8 @@ static void forget_ends(pai__watcher *w)
       (void)pai__map_remove(&w->known, e->key, e->len);
 }
 
-/* The stream has not told how all stand, though nobody refuses it. */
+/* Returns whether the stream ended without a complete state though no server
+ * refused it. */
 static bool is_silent(const pai__watcher *w, int status,
                       const pai_client_answer *a)
 {
@@ -156,8 +159,8 @@ static bool is_silent(const pai__watcher *w, int status,
                         status != PAI_EPERM && status != PAI_EBUSY));
 }
 
-/* A server that has no such stream, or somebody before it who keeps what comes
- * until it is over: that is seen when it happens again and again. */
+/* Counts such streams.  Either the server has no such stream, or a proxy
+ * buffers it until its end: that shows when it happens repeatedly. */
 static bool is_unknown(pai__watcher *w, const pai_client_answer *a)
 {
   return a->http_status == 404 || a->http_status == 405 ||
@@ -167,7 +170,7 @@ static bool is_unknown(pai__watcher *w, const pai_client_answer *a)
 void pai__watch_all_end(pai__watcher *w, int status,
                         const pai_client_answer *a)
 {
-  pai__course *c = &w->course;
+  pai__client_sequence *c = &w->sequence;
   const pai_client *client = c->op.client;
 
   w->opening = false;
@@ -182,14 +185,14 @@ void pai__watch_all_end(pai__watcher *w, int status,
       pai__watch_stream_later(w);
   } else if (status == PAI_ENOMEM || status == PAI_EPERM ||
              (status < 0 && ++w->fails > client->most_tries)) {
-    pai__course_end(c, status, a);
+    pai__client_sequence_end(c, status, a);
   } else {
     pai__watch_stream_later(w);
   }
 }
 
-/* No byte has come, though the server says something at once. */
-static void on_open_time(pai__course *c)
+/* No byte has arrived, though the server sends something at once. */
+static void on_open_time(pai__client_sequence *c)
 {
   pai__watcher *w = (pai__watcher *)c;
 
@@ -199,8 +202,8 @@ static void on_open_time(pai__course *c)
 
 static int ask_stream(pai__watcher *w, pai_error **err)
 {
-  pai__course *c = &w->course;
-  int rc = pai__course_ready(c, err);
+  pai__client_sequence *c = &w->sequence;
+  int rc = pai__client_sequence_ready(c, err);
 
   if (rc < 0)
     return rc;
@@ -211,19 +214,21 @@ static int ask_stream(pai__watcher *w, pai_error **err)
   w->kind = OTHER;
   rc = pai__watch_stream(
     w, "/api/v2/events?states=true", "text/event-stream",
-    w->misses < MOST_MISSES ? w->course.op.client->stream_time : SHORT_TIME,
+    w->misses < MOST_MISSES ? w->sequence.op.client->stream_time : SHORT_TIME,
     err);
   if (rc < 0)
     return rc;
-  pai__course_wait(c, c->op.client->connect_time, on_open_time);
-  c->anew = c->op.client->connect_time; /* paused, nothing of it is read */
+  pai__client_sequence_wait(c, c->op.client->connect_time, on_open_time);
+  c->anew = c->op.client->connect_time; /* while it is paused nothing is
+                                           read */
   return PAI_OK;
 }
 
-/* --- the list ------------------------------------------------------------------- */
+/* --- the list ------------------------------------------------------------ */
 
-/* One that was known and is not in the list: how did it end? */
-static void on_gone(pai__course *c, int status, const pai_client_answer *a)
+/* A known job is missing in the list: requests how it ended. */
+static void on_gone(pai__client_sequence *c, int status,
+                    const pai_client_answer *a)
 {
   pai__watcher *w = (pai__watcher *)c;
   const char *state = "", *job = w->gone;
@@ -232,31 +237,32 @@ static void on_gone(pai__course *c, int status, const pai_client_answer *a)
   if (status == PAI_OK) {
     state = pai__state_read(&c->op.client->alloc, a, &code);
     if (state == NULL)
-      w->course.stopped = PAI_ENOMEM;
+      w->sequence.stopped = PAI_ENOMEM;
     else
       pai__watch_tell(w, job, state, code);
   }
-  if (pai__watch_ended(w) || state == NULL)
+  if (pai__client_sequence_stopped(&w->sequence) || state == NULL)
     return;
   if (status < 0 && status != PAI_ENOTFOUND && a->http_status != 403) {
-    pai__course_end(c, status, a);
+    pai__client_sequence_end(c, status, a);
     return;
   }
   if (state[0] == '\0')
     (void)pai__map_remove(&w->known, job, strlen(job));
   else if (!pai__state_is_final(state) &&
            pai__map_set(&w->now, job, strlen(job), w) < 0)
-    w->course.stopped = PAI_ENOMEM; /* it came to life, and is in no list */
-  if (!pai__watch_ended(w))
+    w->sequence.stopped = PAI_ENOMEM; /* out of memory: the job is live again
+                                         but in no list */
+  if (!pai__client_sequence_stopped(&w->sequence))
     look_for_gone(c);
 }
 
 static bool has_stream(const pai__watcher *w)
 {
-  return w->course.op.client->server == PAI__OURS && !w->asks;
+  return w->sequence.op.client->server == PAI__OURS && !w->asks;
 }
 
-static void look_for_gone(pai__course *c)
+static void look_for_gone(pai__client_sequence *c)
 {
   pai__watcher *w = (pai__watcher *)c;
   const pai__map_entry *e;
@@ -268,34 +274,34 @@ static void look_for_gone(pai__course *c)
         pai__map_get(&w->now, e->key, e->len) != NULL)
       continue;
     w->gone = e->key;
-    rc = pai__watch_ask_job(w, w->gone, on_gone, &err);
-    if (rc < 0)
-      pai__course_fail(c, rc, err);
-    pai_error_free(err);
+    rc = pai__client_sequence_job(c, w->gone, on_gone, &err);
+    pai__client_sequence_check(c, rc, err);
     return;
   }
   if (has_stream(w))
     pai__watch_ask_on(c);
   else
-    pai__watch_pause(w, pai__watch_ask_on);
+    pai__client_sequence_pause(&w->sequence, &w->pause, pai__watch_ask_on);
 }
 
 static void take_item(pai__watcher *w, const pai__tree *tree, pai__node n)
 {
   pai__buf job;
 
-  pai__buf_init(&job, &w->course.op.client->alloc);
-  pai__buf_printf(&job, "%s~%s", pai__client_text(tree, n, "username"),
-                  pai__client_text(tree, n, "name"));
+  pai__buf_init(&job, &w->sequence.op.client->alloc);
+  pai__buf_printf(&job, "%s~%s", pai__tree_look_text(tree, n, "username", ""),
+                  pai__tree_look_text(tree, n, "name", ""));
   if (!pai__buf_ok(&job) || pai__map_set(&w->now, job.data, job.len, w) < 0)
-    w->course.stopped = PAI_ENOMEM;
+    w->sequence.stopped = PAI_ENOMEM;
   else
     pai__watch_tell(w, job.data,
-                    pai__state_of(pai__client_text(tree, n, "state")), 0);
+                    pai__state_of(pai__tree_look_text(tree, n, "state", "")),
+                    0);
   pai__buf_dispose(&job);
 }
 
-static void on_list(pai__course *c, int status, const pai_client_answer *a)
+static void on_list(pai__client_sequence *c, int status,
+                    const pai_client_answer *a)
 {
   pai__watcher *w = (pai__watcher *)c;
   const pai_alloc *alloc = &c->op.client->alloc;
@@ -304,31 +310,29 @@ static void on_list(pai__course *c, int status, const pai_client_answer *a)
   pai__node n;
 
   if (status < 0) {
-    pai__course_end(c, status, a);
+    pai__client_sequence_end(c, status, a);
     return;
   }
   forget_ends(w);
   forget(&w->now);
-  w->course.stopped = pai__answer_read(&tree, alloc, a->body, a->body_len);
-  if (tree != NULL && pai__tree_type(tree, 0) == PAI__SEQUENCE) {
-    walk = pai__tree_iter(tree, 0);
-    while (w->course.stopped >= 0 &&
-           (n = pai__tree_next(&walk)) != PAI__NO_NODE)
-      take_item(w, tree, n);
-  }
+  w->sequence.stopped = pai__answer_read(&tree, alloc, a->body, a->body_len);
+  walk = pai__tree_iter(tree, tree != NULL ? 0 : PAI__NO_NODE);
+  while (!walk.keys && w->sequence.stopped >= 0 &&
+         (n = pai__tree_next(&walk)) != PAI__NO_NODE)
+    take_item(w, tree, n);
   pai__tree_free(tree);
-  if (!pai__watch_ended(w))
+  if (!pai__client_sequence_stopped(&w->sequence))
     look_for_gone(c);
 }
 
 static int ask_list(pai__watcher *w, pai_error **err)
 {
   pai__call call = pai__call_of(
-    w->course.op.client, "GET",
+    w->sequence.op.client, "GET",
     "/api/v2/jobs?state=WAITING,RUNNING,STOPPING&limit=50000&order="
     "submissionTime,ASC");
 
-  return pai__course_ask(&w->course, &call, on_list, err);
+  return pai__client_sequence_ask(&w->sequence, &call, on_list, err);
 }
 
 int pai__watch_ask_all(pai__watcher *w, pai_error **err)

@@ -1,9 +1,10 @@
-/* head.c - the head of an answer, as far as an upgrade needs it; pure */
+/* head.c - parses the head of an answer, as far as an upgrade needs it;
+ * pure */
 #include "http/http.h"
 
 enum { MOST_HEAD = 16 << 10 };
 
-/* Whether a line begins with this name, whatever its case; its value. */
+/* Returns the value of a header line of this name, ignoring case; or NULL. */
 static const char *value_of(const char *line, const char *end,
                             const char *name)
 {
@@ -34,7 +35,7 @@ static bool is_word(const char *value, const char *end, const char *word)
   return true;
 }
 
-/* -1: it is no number. */
+/* Returns -1 if it is not a number. */
 static int64_t number(const char *value, const char *end)
 {
   int64_t n = 0;

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-/* The headers that differ, in order; NULL: none of that name. */
+/* The headers that may differ, in order; NULL: omitted. */
 enum { LINES = 6 };
 
 typedef struct header {
@@ -19,10 +19,10 @@ static void list_headers(header of[LINES], const pai__http_want *want)
   of[2] = (header){ "Range: ", want->range };
   of[3] = (header){ "Last-Event-ID: ", want->last_event };
   of[4] = (header){ "Content-Type: ", body ? want->type : NULL };
-  of[5] = (header){ "Expect:", body ? "" : NULL }; /* it is not sent */
+  of[5] = (header){ "Expect:", body ? "" : NULL }; /* not sent */
 }
 
-/* What the text begins with is passed over. */
+/* Skips `text` at *at; false: something else is there. */
 static bool passes(const char **at, const char *text)
 {
   size_t len = strlen(text);
@@ -33,7 +33,7 @@ static bool passes(const char **at, const char *text)
   return true;
 }
 
-/* Mostly they are those of the request before it. */
+/* Consecutive requests mostly have the same headers. */
 static bool are_as_before(const char *text, const header of[LINES])
 {
   if (text == NULL)
@@ -46,7 +46,7 @@ static bool are_as_before(const char *text, const header of[LINES])
   return *text == '\0';
 }
 
-/* One of curl's for each line of the text. */
+/* Makes curl's list, one entry for each line of the text. */
 static struct curl_slist *make_list(char *text)
 {
   struct curl_slist *list = NULL, *more;

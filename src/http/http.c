@@ -1,26 +1,26 @@
 /*
  * http.c - requests on the loop: libcurl's multi interface on libuv
  *
- * curl says which descriptors it waits for and for how long.  A time of 0 is
- * dealt with in the loop's next turn: as a timer of a millisecond, as is
- * often done, it would cost each request more than all the rest.
+ * curl says which descriptors it waits for and for how long.  A timeout of 0
+ * is handled in the loop's next step: the usual timer of a millisecond would
+ * cost each request more than everything else.
  */
 #include "http/inside.h"
 
 #include <pthread.h>
 
-/* Of one client; what is more waits for a connection. */
+/* Limit for one client; further requests wait for a connection. */
 enum { MOST_CONNECTIONS = 64 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void begin_curl(void)
 {
-  (void)curl_global_init(CURL_GLOBAL_DEFAULT); /* that it failed, tells
-                                                  curl_easy_init() */
+  (void)curl_global_init(CURL_GLOBAL_DEFAULT); /* curl_easy_init() reports a
+                                                  failure */
 }
 
-/* --- what curl asks of a loop --------------------------------------------- */
+/* --- curl's callbacks for descriptors and timeouts ----------------------- */
 
 static void end_requests(pai__http *http);
 
@@ -67,7 +67,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user_data,
     if (pai__poll_new(&watch, &http->alloc, http->loop, fd, on_ready, http,
                       NULL) < 0) {
       http->broken = true;
-      pai__turn_ask(http->turn);
+      pai__loop_step_ask(http->step);
       return -1;
     }
     (void)curl_multi_assign(http->multi, fd, watch);
@@ -87,7 +87,7 @@ static int on_time(CURLM *multi, long ms, void *user_data)
   else
     pai__timer_start(http->timer, (pai_time)ms * 1000);
   if (http->due)
-    pai__turn_ask(http->turn);
+    pai__loop_step_ask(http->step);
   return 0;
 }
 
@@ -101,9 +101,10 @@ void pai__http_suspect(pai__http *http)
   http->suspected = pai__loop_time();
 }
 
-/* --- requests that are over -------------------------------------------------- */
+/* --- finished requests --------------------------------------------------- */
 
-/* The texts are curl's: they are used before the request is. */
+/* Fills the answer.  Its texts belong to curl, so use them before the request
+ * is reused. */
 static void look_at_answer(pai__http_request *r, pai__http_answer *a,
                            char kept[128])
 {
@@ -117,13 +118,15 @@ static void look_at_answer(pai__http_request *r, pai__http_answer *a,
     memcpy(kept, text, strlen(text) + 1);
   a->status = r->head ? (int)status : 0;
   a->sent = r->sent > 0;
+  a->log_offset = r->head ? r->log_offset : -1;
   if (status == 429 || status == 503)
     (void)curl_easy_getinfo(r->easy, CURLINFO_RETRY_AFTER, &seconds);
   if (seconds > 0 && seconds < INT32_MAX)
     a->retry_after = (pai_time)seconds * 1000000;
 }
 
-/* Where it leads to is a text of curl's own, which goes with the request. */
+/* Returns the target of a redirect, a text of curl's that is freed with the
+ * request. */
 static char *look_for_location(pai__http_request *r, int status)
 {
   char *text = NULL;
@@ -141,7 +144,7 @@ static void end_request(pai__http_request *r)
   char kept[128] = "", *location;
   pai__http_answer a = { .type = kept, .location = "" };
   pai_error *err;
-  int rc = pai__http_judge(r);
+  int rc = pai__http_classify(r);
 
   look_at_answer(r, &a, kept);
   location = look_for_location(r, a.status);
@@ -156,8 +159,8 @@ static void end_request(pai__http_request *r)
   pai__strfree(&http->alloc, location);
 }
 
-/* Those that curl says are over.  Callbacks may ask, cancel and close, which
- * changes nothing here before the next turn. */
+/* Ends the requests that curl has finished.  Callbacks may ask, cancel and
+ * close, which changes nothing here before the next step. */
 static void end_requests(pai__http *http)
 {
   CURLMsg *message;
@@ -175,7 +178,8 @@ static void end_requests(pai__http *http)
     if (result == CURLE_OPERATION_TIMEDOUT)
       pai__http_suspect(http);
     if (result == CURLE_OK && r->want.on_connected != NULL)
-      r->want.on_connected(r->want.user_data, r); /* curl keeps it */
+      r->want.on_connected(r->want.user_data, r); /* curl keeps the
+                                                     connection */
     else
       end_request(r);
   }
@@ -193,9 +197,9 @@ static void free_http(pai__http *http)
     pai__http_request_free(r);
   }
   if (http->multi != NULL)
-    (void)curl_multi_cleanup(http->multi); /* closes the watches, too */
+    (void)curl_multi_cleanup(http->multi); /* also closes the polls */
   pai__timer_close(http->timer);
-  pai__turn_close(http->turn);
+  pai__loop_step_close(http->step);
   pai__strfree(&alloc, http->socket);
   pai__strfree(&alloc, http->place);
   pai__strfree(&alloc, http->proxy);
@@ -216,8 +220,8 @@ static void allow_connections(pai__http *http)
                           (long)(MOST_CONNECTIONS + http->streams));
 }
 
-/* curl would let them wait, too, and take more time for that than for all they
- * ask. */
+/* Limits the requests given to curl. curl could queue the others itself, but
+ * spends more time on that than on the requests. */
 static bool has_room(const pai__http *http)
 {
   return http->fresh != NULL &&
@@ -239,7 +243,7 @@ static bool set_up(pai__http *http)
            CURLM_OK;
 }
 
-/* Whether curl is there: it is made if it is not, or no more. */
+/* Creates the multi handle if there is none.  False: it failed. */
 static bool open_multi(pai__http *http)
 {
   if (http->multi != NULL)
@@ -252,8 +256,8 @@ static bool open_multi(pai__http *http)
   return http->multi != NULL;
 }
 
-/* Those that curl does not have yet; what callbacks of these ask for is left
- * for the next turn. */
+/* Gives new requests to curl.  Requests of their callbacks are left for the
+ * next step. */
 static void add_fresh(pai__http *http)
 {
   pai__http_request *end = http->last, *r = NULL;
@@ -269,11 +273,11 @@ static void add_fresh(pai__http *http)
     if (r->added)
       continue;
     r->done = true;
-    r->result = CURLE_OUT_OF_MEMORY; /* there is no other reason */
+    r->result = CURLE_OUT_OF_MEMORY; /* the only possible reason */
     end_request(r);
   }
   if (has_room(http))
-    pai__turn_ask(http->turn);
+    pai__loop_step_ask(http->step);
 }
 
 static void end_canceled(pai__http *http)
@@ -289,7 +293,7 @@ static void end_canceled(pai__http *http)
   }
 }
 
-/* Hands on what curl has kept of those that go on, from inside that call. */
+/* Resumes paused requests. curl passes on the kept data inside that call. */
 static void release(pai__http *http)
 {
   pai__http_request *after;
@@ -301,7 +305,8 @@ static void release(pai__http *http)
       continue;
     r->paused = false;
     r->result = curl_easy_pause(r->easy, CURLPAUSE_CONT);
-    http->due = true; /* more may be there that no descriptor tells of */
+    http->due = true; /* curl may have buffered data, without a readable
+                         descriptor */
     if (r->result == CURLE_OK)
       continue;
     r->done = true;
@@ -309,15 +314,16 @@ static void release(pai__http *http)
   }
 }
 
-/* Ends what is under way, and forgets curl, which does not go on after that: who
- * asks next begins anew, as often as it takes until there is memory. */
+/* Fails all running requests and frees the multi handle, which cannot
+ * continue.  The next request makes a new one, and again until there is enough
+ * memory. */
 static void mend(pai__http *http)
 {
   pai__http_request *after;
 
   http->broken = http->due = false;
   if (http->first != NULL && http->first->done)
-    return; /* a connection that is there needs curl's watches no more */
+    return; /* an established connection does not need curl's polls */
   for (pai__http_request *r = http->first; r != NULL; r = after) {
     after = r->after;
     if (!r->added)
@@ -329,10 +335,10 @@ static void mend(pai__http *http)
   (void)curl_multi_cleanup(http->multi);
   http->multi = NULL;
   http->due = false;
-  pai__timer_stop(http->timer); /* curl, dead, does not ask for that */
+  pai__timer_stop(http->timer); /* the freed handle does not stop it */
 }
 
-static void on_turn(void *user_data)
+static void on_step(void *user_data)
 {
   pai__http *http = user_data;
 
@@ -353,7 +359,7 @@ static void on_turn(void *user_data)
   drive_curl(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
-/* --- asking ----------------------------------------------------------------- */
+/* --- starting and canceling requests ------------------------------------- */
 
 int pai__http_ask(pai__http_request **out, pai__http *http,
                   const pai__http_want *want, pai_error **err)
@@ -366,7 +372,7 @@ int pai__http_ask(pai__http_request **out, pai__http *http,
     return pai__fail(err, PAI_EBUSY, "the client is being closed");
   if (pai__http_request_new(&r, http, want) < 0)
     return pai__oom(err);
-  pai__turn_ask(http->turn);
+  pai__loop_step_ask(http->step);
   if (out != NULL)
     *out = r;
   return PAI_OK;
@@ -375,7 +381,7 @@ int pai__http_ask(pai__http_request **out, pai__http *http,
 void pai__http_cancel(pai__http_request *request)
 {
   request->canceled = request->http->canceled = true;
-  pai__turn_ask(request->http->turn);
+  pai__loop_step_ask(request->http->step);
 }
 
 void pai__http_hold(pai__http_request *request, bool hold)
@@ -384,10 +390,10 @@ void pai__http_hold(pai__http_request *request, bool hold)
   if (hold || !request->paused)
     return;
   request->http->released = true;
-  pai__turn_ask(request->http->turn);
+  pai__loop_step_ask(request->http->step);
 }
 
-/* --- its life ----------------------------------------------------------------- */
+/* --- creation and closing ------------------------------------------------ */
 
 static bool keep_text(const pai_alloc *alloc, char **to, const char *text)
 {
@@ -424,7 +430,7 @@ int pai__http_new(pai__http **out, const pai_alloc *alloc, pai_loop *loop,
   http->connect_time = options->connect_time;
   if (!keep(http, options) || !open_multi(http) ||
       pai__timer_new(&http->timer, alloc, loop, on_timer, http) < 0 ||
-      pai__turn_new(&http->turn, alloc, loop, on_turn, http) < 0) {
+      pai__loop_step_new(&http->step, alloc, loop, on_step, http) < 0) {
     free_http(http);
     return pai__oom(err);
   }
@@ -440,7 +446,7 @@ void pai__http_close(pai__http *http, void (*closed)(void *user_data),
     http->closed = closed;
     http->closed_data = user_data;
   }
-  pai__turn_ask(http->turn);
+  pai__loop_step_ask(http->step);
 }
 
 void pai__http_drop(pai__http *http)

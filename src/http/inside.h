@@ -1,4 +1,4 @@
-/* inside.h - internal to the room: what its files share of a request */
+/* inside.h - internal to src/http: the state of pai__http and of a request */
 #ifndef PAI_SRC_HTTP_INSIDE_H
 #define PAI_SRC_HTTP_INSIDE_H
 
@@ -15,22 +15,24 @@ struct pai__http {
   pai_time connect_time;
   CURLM *multi;
   pai__timer *timer;
-  pai__turn *turn; /* all that is done to `multi` begins there or in a watch */
-  bool due;        /* curl's time has come */
-  pai_time suspected; /* when a connection was found silent; 0: none was */
-  bool broken;   /* a descriptor is not waited for, and so what is under way
-                      would wait for ever */
-  bool canceled; /* a request is to be ended */
-  bool released; /* one is to go on that was held */
+  pai__loop_step *step; /* `multi` is only changed in this step or in a poll's
+                           callback */
+  bool due;             /* curl's timer has expired */
+  pai_time suspected;   /* when a connection was found silent; 0: never */
+  bool broken;   /* a descriptor could not be polled, so all running requests
+                    must fail */
+  bool canceled; /* a request is to be canceled */
+  bool released; /* a paused request is to be resumed */
   bool closing;
-  bool blocked;     /* signals, as long as curl may make a thread */
-  sigset_t before;  /* then, those that were before */
-  size_t streams;   /* that have connections beside the others' */
-  size_t under_way; /* of the others */
+  bool blocked;     /* signals are blocked, while curl may create a thread */
+  sigset_t before;  /* signal mask before that */
+  size_t streams;   /* requests with `stream` */
+  size_t under_way; /* requests without `stream` */
   pai__http_request *first, *last;
-  pai__http_request *fresh; /* the first that curl does not have yet; so are
-                               all behind it */
-  pai__http_request *spare; /* that are done: curl's part is used again */
+  pai__http_request *fresh; /* first request not yet given to curl; all after
+                               it are not either */
+  pai__http_request *spare; /* finished requests, whose curl handles are
+                               reused */
   size_t nspare;
   void (*closed)(void *user_data);
   void *closed_data;
@@ -38,44 +40,48 @@ struct pai__http {
 
 struct pai__http_request {
   pai__http *http;
-  pai__http_request *before, *after; /* or, of a spare one, the next */
+  pai__http_request *before, *after; /* in the list; `after` also links the
+                                        spare ones */
   CURL *easy;
   struct curl_slist *headers;
-  char *headers_text; /* what `headers` were made of */
-  bool own_method;    /* curl was told another one than it would take */
+  char *headers_text; /* the texts that `headers` was made of */
+  bool own_method;    /* a method was set that curl would not choose itself */
   pai__http_want want;
-  pai_time asked; /* when, if it has no time without end */
+  pai_time asked; /* start time, if the request has a time limit */
   char why[CURL_ERROR_SIZE];
-  int stopped_by;   /* what on_body answered, if that was negative */
-  pai_error *error; /* of the connection */
-  int fresh;        /* its descriptor, or -1: it was not made for this */
-  int folder;       /* that its address needs, or -1 */
+  int stopped_by;   /* negative result of on_body, or 0 */
+  pai_error *error; /* error of connecting */
+  int fresh;        /* descriptor opened for this request, or -1 */
+  int folder;       /* folder that the socket's address needs, or -1 */
   CURLcode result;
-  int sent;        /* how often it went out */
-  curl_off_t told; /* bytes of its body that on_sent knows of */
-  bool head;       /* the answer's came whole */
+  int sent;           /* how often it was sent */
+  curl_off_t told;    /* bytes sent, as last reported to on_sent */
+  bool head;          /* the answer's head is complete */
+  int64_t log_offset; /* X-Log-Offset, or -1 */
   bool added, done, canceled;
-  bool held;   /* its body is not to be handed on */
-  bool paused; /* so curl was told, when some of it came */
+  bool held;   /* the caller paused it */
+  bool paused; /* curl was told to pause it, when data came */
 };
 
-/* request.c: what is left of its time, before curl gets it. */
+/* request.c: sets the remaining time, before curl gets the request. */
 bool pai__http_request_limit(pai__http_request *r);
-/* One that is set up, and one that is done; the latter is kept for
- * the next. */
+/* Sets up a request; pai__http_request_end() keeps a finished one for
+ * reuse. */
 int pai__http_request_new(pai__http_request **out, pai__http *http,
                           const pai__http_want *want);
 void pai__http_request_end(pai__http_request *r);
-void pai__http_request_free(pai__http_request *r); /* for good */
+void pai__http_request_free(pai__http_request *r); /* frees it, without
+                                                      reuse */
 
-/* http.c: signals that are blocked while curl may make a thread come again; to be
- * called before anything of the host's. */
+/* http.c: restores the signals blocked while curl may create a thread.  Call
+ * it before any callback of the host. */
 void pai__http_unblock(pai__http *http);
 
-/* headers.c: those of what it wants.  False: no memory. */
+/* headers.c: sets the request's headers.  False: out of memory. */
 bool pai__http_set_headers(pai__http_request *r);
 
-/* judge.c: what it came to.  The error, if there is one, is in r->error. */
-int pai__http_judge(pai__http_request *r);
+/* classify.c: returns the status of a finished request.  The error, if any, is
+ * in r->error. */
+int pai__http_classify(pai__http_request *r);
 
 #endif

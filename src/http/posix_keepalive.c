@@ -1,8 +1,8 @@
 /*
- * posix_keepalive.c - TCP asks whether the other end is still there
+ * posix_keepalive.c - TCP keep-alive: detects a peer that has vanished
  *
- * A connection whose other end went without a word (a lost entry of a NAT, a
- * machine without power) is silent for ever: nothing is sent that could fail.
+ * A connection whose peer vanished silently (a lost NAT entry, a power
+ * failure) stays silent for ever: nothing is sent that could fail.
  */
 #if !defined(_GNU_SOURCE) && defined(__linux__)
 #define _GNU_SOURCE
@@ -14,16 +14,17 @@
 #include <sys/socket.h>
 
 enum {
-  IDLE = 15,          /* seconds of silence, and then it is asked, */
-  EACH = 5,           /* every so many seconds; */
-  PROBES = 3,         /* after so many without an answer it is over, */
-  UNACKED = 30 * 1000 /* as it is when what was sent is not taken; in ms */
+  IDLE = 15,          /* seconds of silence before the first probe */
+  EACH = 5,           /* seconds between probes */
+  PROBES = 3,         /* unanswered probes that end the connection */
+  UNACKED = 30 * 1000 /* ms without acknowledgement of sent data that end it,
+                         too */
 };
 
 static void set(int fd, int level, int name, int value)
 {
   (void)setsockopt(fd, level, name, &value,
-                   sizeof(value)); /* no TCP: no need */
+                   sizeof(value)); /* not TCP: not needed */
 }
 
 void pai__http_watch_socket(int fd)

@@ -1,14 +1,14 @@
 /*
- * posix_socket.c - connects to a UNIX socket that must be this user's, or
- * root's, who serves all users
+ * posix_socket.c - connects to a UNIX socket that must belong to this user, or
+ * to root, who serves all users
  *
- * Whoever may write the folder may plant a socket there, and would be told
- * all that is asked.  So the file must belong to one of both, and then whoever
- * listens: that is asked of the connection, so nothing can come in between.
+ * Whoever may write the folder could put a socket there and receive all
+ * requests.  So the file must belong to one of both, and then the listener
+ * must: the connection is asked for that, so there is no race.
  */
 
-#include "base/posix_socket.h"
-#include "base/posix_errno.h"
+#include "base/os/posix_socket.h"
+#include "base/os/posix_errno.h"
 #include "http/http.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 static int fail_to_reach(const char *path, pai_error **err)
 {
-  (void)pai__fail(err, PAI_ENOTFOUND, "nothing listens at %s", path);
+  (void)pai__fail(err, PAI_ENOTFOUND, "no program listens on %s", path);
   pai__error_no_answer(err, PAI_NO_ANSWER_NOT_REACHED);
   return PAI_ENOTFOUND;
 }
@@ -35,12 +35,13 @@ static int check_file(const char *path, pai_error **err)
     if (errno == ENOENT || errno == ENOTDIR)
       return fail_to_reach(path, err);
     return pai__fail(err, errno == EACCES ? PAI_EPERM : PAI_EIO,
-                     "cannot look at %s: %s", path, PAI__ERRNO_TEXT(errno));
+                     "cannot read the attributes of %s: %s", path,
+                     PAI__ERRNO_TEXT(errno));
   }
   if (!is_trusted(st.st_uid)) {
     (void)pai__fail(err, PAI_EPERM, "%s belongs to another user: %lu", path,
                     (unsigned long)st.st_uid);
-    pai__error_help(err, "another user created it; nothing was sent to it");
+    pai__error_help(err, "another user created it; nothing was sent");
     return PAI_EPERM;
   }
   if (!S_ISSOCK(st.st_mode))
@@ -53,13 +54,14 @@ int pai__http_check_unix(int fd, const char *path, pai_error **err)
   unsigned long user;
 
   if (pai__socket_peer(&user, fd) < 0)
-    return pai__fail(err, PAI_EPERM,
-                     "cannot determine which user listens at %s: %s", path,
-                     PAI__ERRNO_TEXT(errno));
+    return pai__fail(
+      err, PAI_EPERM,
+      "cannot determine the user of the program that listens on %s: %s", path,
+      PAI__ERRNO_TEXT(errno));
   if (is_trusted(user))
     return PAI_OK;
-  (void)pai__fail(err, PAI_EPERM, "another user listens at %s: %lu", path,
-                  user);
+  (void)pai__fail(err, PAI_EPERM,
+                  "a program of another user listens on %s: %lu", path, user);
   pai__error_help(err, "nothing was sent to it");
   return PAI_EPERM;
 }
@@ -71,7 +73,8 @@ int pai__http_fail_unix(int error, const char *path, pai_error **err)
   if (error != EAGAIN)
     return pai__fail(err, error == EACCES ? PAI_EPERM : PAI_EIO,
                      "cannot connect to %s: %s", path, PAI__ERRNO_TEXT(error));
-  (void)pai__fail(err, PAI_EBUSY, "too many wait for an answer at %s", path);
+  (void)pai__fail(err, PAI_EBUSY,
+                  "too many connections wait for an answer on %s", path);
   pai__error_retriable(err);
   return PAI_EBUSY;
 }

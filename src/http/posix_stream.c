@@ -1,5 +1,5 @@
-/* posix_stream.c - a socket that is connected: bytes to it and from it */
-#include "base/posix_socket.h"
+/* posix_stream.c - sends and receives on a connected socket */
+#include "base/os/posix_socket.h"
 #include "http/http.h"
 
 #include <errno.h>

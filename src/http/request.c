@@ -1,18 +1,22 @@
 /*
- * request.c - one request, as curl is told of it
+ * request.c - one request as a curl easy handle
  *
- * What is done is kept, set up, and the next one changes only what differs.
+ * Finished handles are kept with their options, and the next request changes
+ * only what differs.
  */
 #include "http/inside.h"
 
-#include "base/posix_socket.h"
+#include "base/log_offset.h"
+#include "base/os/posix_socket.h"
+
+#include <strings.h>
 
 enum { MOST_SPARE = 256, MOST_REDIRECTS = 5 };
 
-/* --- a connection --------------------------------------------------------- */
+/* --- connecting ---------------------------------------------------------- */
 
-/* Gives curl a socket and the address to connect it to: its own, of a path
- * that may be long. */
+/* Gives curl a socket and the address to connect it to.  The address is made
+ * here because the path may be long. */
 static curl_socket_t on_open(void *user_data, curlsocktype purpose,
                              struct curl_sockaddr *address)
 {
@@ -34,8 +38,9 @@ static curl_socket_t on_open(void *user_data, curlsocktype purpose,
   return fd;
 }
 
-/* Before anything is sent over it: may it be, and who listens?  curl comes here
- * a second time where an old connection broke, and where it follows. */
+/* Checks the connection before anything is sent over it: may the request be
+ * sent, and who listens? curl calls this a second time after an old connection
+ * broke, and for a redirect. */
 static int on_connected(void *user_data, char *to, char *from, int to_port,
                         int from_port)
 {
@@ -48,7 +53,7 @@ static int on_connected(void *user_data, char *to, char *from, int to_port,
   (void)from_port;
   if (r->want.once && r->sent > 0)
     return CURL_PREREQFUNC_ABORT;
-  r->fresh = -1; /* one that is used again has been looked at */
+  r->fresh = -1; /* a reused connection was checked before */
   if (fd >= 0 &&
       pai__http_check_unix(fd, r->http->socket, &r->error) != PAI_OK)
     return CURL_PREREQFUNC_ABORT;
@@ -56,18 +61,49 @@ static int on_connected(void *user_data, char *to, char *from, int to_port,
   return CURL_PREREQFUNC_OK;
 }
 
-/* --- an answer --------------------------------------------------------------- */
+/* --- the answer ---------------------------------------------------------- */
 
-/* curl takes a head that breaks off for a whole one. */
+/* Parses a header's value as a number; -1 if it is not one. */
+static int64_t read_number(const char *bytes, size_t len)
+{
+  int64_t n = -1;
+
+  while (len > 0 && *bytes == ' ')
+    bytes++, len--;
+  for (; len > 0 && *bytes >= '0' && *bytes <= '9'; bytes++, len--) {
+    n = n < 0 ? 0 : n;
+    if (n > (INT64_MAX - 9) / 10)
+      return -1;
+    n = n * 10 + (*bytes - '0');
+  }
+  return len == 0 || *bytes == '\r' || *bytes == '\n' ? n : -1;
+}
+
+static void take_field(pai__http_request *r, const char *bytes, size_t len)
+{
+  static const char name[] = PAI__LOG_OFFSET ":";
+  size_t n = sizeof(name) - 1;
+
+  if (len > n && strncasecmp(bytes, name, n) == 0)
+    r->log_offset = read_number(bytes + n, len - n);
+}
+
+/* curl takes an incomplete head for a complete one. */
 static size_t on_head(char *bytes, size_t size, size_t n, void *user_data)
 {
   pai__http_request *r = user_data;
 
   size *= n;
-  if (size >= 5 && memcmp(bytes, "HTTP/", 5) == 0)
+  if (size >= 5 && memcmp(bytes, "HTTP/", 5) == 0) {
     r->head = false;
-  else if ((size == 2 && bytes[0] == '\r') || (size == 1 && bytes[0] == '\n'))
+    r->log_offset = -1;
+  } else if ((size == 2 && bytes[0] == '\r') ||
+             (size == 1 && bytes[0] == '\n')) {
     r->head = true;
+  } else if (!r->head) { /* a trailer after the body does not give the
+                            offset */
+    take_field(r, bytes, size);
+  }
   return size;
 }
 
@@ -79,7 +115,7 @@ static size_t on_bytes(char *bytes, size_t size, size_t n, void *user_data)
 
   if (r->canceled)
     return 0;
-  if (r->held) { /* curl keeps this piece, and reads no more */
+  if (r->held) { /* curl keeps this piece, and stops reading */
     r->paused = true;
     return CURL_WRITEFUNC_PAUSE;
   }
@@ -107,9 +143,14 @@ static int on_progress(void *user_data, curl_off_t down_total, curl_off_t down,
   return 0;
 }
 
-/* --- what is the same for all requests ----------------------------------------- */
+int64_t pai__http_log_offset(const pai__http_request *r)
+{
+  return r->head ? r->log_offset : -1;
+}
 
-/* Values that curl takes by pointers and by numbers. */
+/* --- options of all requests --------------------------------------------- */
+
+/* Set options whose values are pointers or numbers. */
 static bool set(CURL *easy, CURLoption option, const void *value)
 {
   return curl_easy_setopt(easy, option, value) == CURLE_OK;
@@ -135,10 +176,10 @@ static bool set_pem(CURL *easy, CURLoption option, const char *pem)
   return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
 }
 
-/* Who either side is. */
+/* Sets the certificates of both sides. */
 static bool set_identities(CURL *easy, const pai__http *http)
 {
-  if (http->ca_file != NULL && /* these authorities, and no others */
+  if (http->ca_file != NULL && /* only these authorities */
       (!set(easy, CURLOPT_CAINFO, http->ca_file) ||
        !set(easy, CURLOPT_CAPATH, NULL)))
     return false;
@@ -169,7 +210,7 @@ static bool set_unix(pai__http_request *r)
 {
   CURL *easy = r->easy;
 
-  /* Any path: on_open() knows the right one. */
+  /* Any path: on_open() supplies the right one. */
   return set(easy, CURLOPT_UNIX_SOCKET_PATH, "openpai") &&
          curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) ==
            CURLE_OK &&
@@ -178,7 +219,7 @@ static bool set_unix(pai__http_request *r)
          set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
 }
 
-/* One that leads nowhere is given up by the system itself, soon. */
+/* Makes the system close the socket soon if its peer vanished. */
 static int on_socket(void *user_data, curl_socket_t fd, curlsocktype purpose)
 {
   (void)user_data;
@@ -187,7 +228,7 @@ static int on_socket(void *user_data, curl_socket_t fd, curlsocktype purpose)
   return CURL_SOCKOPT_OK;
 }
 
-/* curl looks a name up in a thread, which it makes next. */
+/* curl is about to create a thread that looks up a name. */
 static int on_lookup(void *state, void *reserved, void *user_data)
 {
   pai__http *http = user_data;
@@ -200,7 +241,7 @@ static int on_lookup(void *state, void *reserved, void *user_data)
   return 0;
 }
 
-/* Certificates are looked at: that is curl's default, and nothing changes it. */
+/* Certificates are checked: that is curl's default, and stays. */
 static bool set_tcp(pai__http_request *r)
 {
   const pai__http *http = r->http;
@@ -210,7 +251,7 @@ static bool set_tcp(pai__http_request *r)
   return set_file(easy, CURLOPT_PROXY, http->proxy) &&
          set_identities(easy, http) &&
          set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS) &&
-         /* rather a stream of a connection to come than one of its own */
+         /* prefer a stream of a pending connection to a new connection */
          set_number(easy, CURLOPT_PIPEWAIT, secure) &&
          curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket) ==
            CURLE_OK &&
@@ -252,7 +293,7 @@ static bool set_up(pai__http_request *r)
          set_number(easy, CURLOPT_LOW_SPEED_LIMIT, 1);
 }
 
-/* --- what is of this one ---------------------------------------------------------- */
+/* --- options of this request --------------------------------------------- */
 
 static bool set_body(pai__http_request *r)
 {
@@ -266,7 +307,7 @@ static bool set_body(pai__http_request *r)
                           (curl_off_t)want->body_len) == CURLE_OK;
 }
 
-/* A method that curl would not choose by itself. */
+/* Sets a method that curl would not choose by itself. */
 static bool set_method(pai__http_request *r, bool head)
 {
   const pai__http_want *want = &r->want;
@@ -282,9 +323,9 @@ static bool set_method(pai__http_request *r, bool head)
   return set(r->easy, CURLOPT_CUSTOMREQUEST, own ? want->method : NULL);
 }
 
-/* What connects is not used again, so nothing of it need be taken back.  A
- * proxy hands bytes on only when it was asked to (CONNECT); of HTTP/2 one
- * cannot make anything else. */
+/* A connect-only handle is not reused, so its options need no reset.  A proxy
+ * passes bytes through only after CONNECT.  An HTTP/2 connection cannot become
+ * anything else. */
 static bool set_connection(pai__http_request *r)
 {
   CURL *easy = r->easy;
@@ -295,8 +336,8 @@ static bool set_connection(pai__http_request *r)
           set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1));
 }
 
-/* Connections that are older than the last one that was found silent are not
- * used again; in seconds, as curl counts. */
+/* Excludes connections that are older than the last one found silent; in
+ * seconds, curl's unit. */
 static bool set_age(pai__http_request *r)
 {
   pai_time since = r->http->suspected;
@@ -323,7 +364,7 @@ static bool set_request(pai__http_request *r)
          set_age(r) && set_connection(r) && pai__http_set_headers(r);
 }
 
-/* --- their life --------------------------------------------------------------------- */
+/* --- creation and reuse -------------------------------------------------- */
 
 bool pai__http_request_limit(pai__http_request *r)
 {
@@ -332,7 +373,7 @@ bool pai__http_request_limit(pai__http_request *r)
   if (left > 0)
     left -= pai__loop_time() - r->asked;
   if (r->want.total_time > 0 && left < 1)
-    left = 1; /* 0 would be no limit */
+    left = 1; /* 0 would mean no limit */
   return set_number(r->easy, CURLOPT_TIMEOUT_MS, (long)((left + 999) / 1000));
 }
 
@@ -419,7 +460,7 @@ void pai__http_request_end(pai__http_request *r)
     (void)curl_multi_remove_handle(http->multi, r->easy);
     http->under_way -= !r->want.stream;
     if (http->fresh != NULL)
-      pai__turn_ask(http->turn);
+      pai__loop_step_ask(http->step);
   }
   pai_error_free(r->error);
   pai__socket_end(r->folder);
@@ -435,6 +476,7 @@ void pai__http_request_end(pai__http_request *r)
   r->stopped_by = r->sent = 0;
   r->told = 0;
   r->result = CURLE_OK;
+  r->log_offset = -1;
   r->head = r->added = r->done = r->canceled = r->held = r->paused = false;
   r->after = http->spare;
   http->spare = r;

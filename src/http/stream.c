@@ -1,22 +1,22 @@
 /*
- * stream.c - a connection that speaks no HTTP any more: a socket, or one that
- * curl has made, with its TLS and through its proxy
+ * stream.c - upgraded connection: a plain socket, or a connection of curl's
+ * with its TLS and proxy
  *
- * curl's own is kept by the multi handle that made it, as long as its request
- * is there; curl_easy_send() and curl_easy_recv() are all that is asked of it
- * then.
+ * The multi handle keeps curl's connection as long as its request exists.
+ * After the upgrade only curl_easy_send() and curl_easy_recv() are used.
  */
 #include "http/inside.h"
 
-enum { PIECE = 16 << 10 }; /* a record of TLS */
+enum { PIECE = 16 << 10 }; /* size of a TLS record */
 
 struct pai__http_stream {
   pai_alloc alloc;
-  int fd;                     /* curl's, if it has made it */
-  pai__http *http;            /* NULL: it has not; else our own */
-  pai__http_request *request; /* of that */
+  int fd;                     /* curl's, if it made the connection */
+  pai__http *http;            /* of curl's connection, owned; NULL: plain
+                                 socket */
+  pai__http_request *request; /* of `http` */
   size_t held;
-  char *piece; /* PIECE bytes, of which `held` were to leave, and did not */
+  char *piece; /* PIECE bytes, of which `held` could not be sent yet */
 };
 
 int pai__http_stream_new(pai__http_stream **out, const pai_alloc *alloc,
@@ -43,7 +43,7 @@ int pai__http_stream_of(pai__http_stream **out, pai__http_request *request)
   *out = NULL;
   (void)curl_easy_getinfo(request->easy, CURLINFO_ACTIVESOCKET, &fd);
   if (fd == CURL_SOCKET_BAD)
-    return PAI_EIO; /* it has broken off meanwhile */
+    return PAI_EIO; /* the connection broke meanwhile */
   s = pai__zalloc(&http->alloc, sizeof(*s));
   if (s == NULL)
     return PAI_ENOMEM;
@@ -85,7 +85,7 @@ bool pai__http_stream_holds(const pai__http_stream *s)
   return s->http != NULL;
 }
 
-/* TLS wants what it could not send again, at the same place. */
+/* TLS must send the same bytes at the same address again. */
 static long send_held(pai__http_stream *s, const char *bytes, size_t len)
 {
   CURLcode rc;

@@ -1,10 +1,10 @@
 /*
- * upgrade.c - a connection that becomes something else than HTTP
+ * upgrade.c - upgrades an HTTP connection to another protocol
  *
- * curl would keep such a connection for itself, and has no words for a
- * protocol that it does not know.  So it only connects, where there is a URL
- * (CURLOPT_CONNECT_ONLY: names, proxies and certificates are its affair as they
- * are of every request), and one request is sent and one head is read here.
+ * curl keeps such a connection for itself, and cannot upgrade to a protocol
+ * that it does not know.  So for a URL curl only connects
+ * (CURLOPT_CONNECT_ONLY, with its names, proxies and certificates), and the
+ * request is sent and the head parsed here.
  */
 #include "base/buf.h"
 #include "http/http.h"
@@ -14,19 +14,19 @@ enum { PIECE = 4096, MOST = 1 << 20 };
 struct pai__http_upgrade {
   pai_alloc alloc;
   pai_loop *loop;
-  pai__http_upgrade_want want; /* its texts are these: */
+  pai__http_upgrade_want want; /* its texts are copies, below */
   char *socket, *place;
-  pai__turn *turn;   /* everything begins in it */
-  pai__timer *timer; /* or NULL: there is no limit */
+  pai__loop_step *step; /* the work starts in it */
+  pai__timer *timer;    /* NULL: no time limit */
   pai__poll *poll;
-  pai__http *http; /* that connects, until `stream` has it */
+  pai__http *http; /* makes the connection, until `stream` owns it */
   pai__http_request *request;
   pai__http_stream *stream;
-  pai__buf ask; /* what is to be sent, and from where */
+  pai__buf ask; /* the request, and how much was sent */
   size_t sent;
   pai__buf got;
   bool begun, late;
-  int failed; /* to connect, for the next turn: and why */
+  int failed; /* error of connecting, for the next step */
   pai_error *why;
 };
 
@@ -38,12 +38,12 @@ void pai__http_upgrade_close(pai__http_upgrade *u)
     return;
   alloc = u->alloc;
   pai__poll_close(u->poll);
-  pai__turn_close(u->turn);
+  pai__loop_step_close(u->step);
   pai__timer_close(u->timer);
   pai__http_stream_close(u->stream);
   if (u->http != NULL)
     pai__http_drop(u->http);
-  pai__buf_wipe(&u->ask); /* it says who asks */
+  pai__buf_wipe(&u->ask); /* it has credentials */
   pai__buf_dispose(&u->got);
   pai_error_free(u->why);
   pai__strfree(&alloc, u->socket);
@@ -51,7 +51,7 @@ void pai__http_upgrade_close(pai__http_upgrade *u)
   pai__free(&alloc, u, sizeof(*u));
 }
 
-/* Its last word; then it is gone. */
+/* Calls on_done, and frees the upgrade. */
 static void done(pai__http_upgrade *u, int rc, const pai__http_head *head,
                  size_t from, pai_error *err)
 {
@@ -83,7 +83,7 @@ static void no_answer(pai__http_upgrade *u)
 {
   pai_error *err = NULL;
   int rc = pai__fail(&err, PAI_EIO,
-                     u->late ? "%s: no answer has come"
+                     u->late ? "%s: no answer"
                              : "%s: the connection was closed without an "
                                "answer",
                      place_of(u));
@@ -94,9 +94,9 @@ static void no_answer(pai__http_upgrade *u)
   give_up(u, rc, err);
 }
 
-/* --- the answer ------------------------------------------------------------------ */
+/* --- the answer ---------------------------------------------------------- */
 
-/* Is all there?  Then it is told. */
+/* Reports the answer if it is complete. */
 static bool look(pai__http_upgrade *u, bool over)
 {
   pai__http_head head;
@@ -122,7 +122,7 @@ static bool look(pai__http_upgrade *u, bool over)
   return over;
 }
 
-/* False: it is over. */
+/* False: the upgrade is over. */
 static bool receive(pai__http_upgrade *u)
 {
   char piece[PIECE];
@@ -143,9 +143,9 @@ static bool receive(pai__http_upgrade *u)
   return true;
 }
 
-/* --- the question ---------------------------------------------------------------- */
+/* --- the request --------------------------------------------------------- */
 
-/* That it cannot be sent is seen where the answer is read. */
+/* A failure to send is noticed when the answer is read. */
 static void send_some(pai__http_upgrade *u)
 {
   bool left;
@@ -189,17 +189,17 @@ static bool write_ask(pai__http_upgrade *u)
   return pai__buf_ok(b);
 }
 
-/* --- the connection ---------------------------------------------------------------- */
+/* --- the connection ------------------------------------------------------ */
 
 static void on_connected(void *user_data, pai__http_request *request)
 {
   pai__http_upgrade *u = user_data;
 
-  u->request = request; /* curl is still at it: what follows is in a turn */
-  pai__turn_ask(u->turn);
+  u->request = request; /* still inside curl: continue in a step */
+  pai__loop_step_ask(u->step);
 }
 
-/* Why it is not connected is the request's, and goes with it. */
+/* The error belongs to the request, which is freed after this. */
 static void on_refused(void *user_data, int status,
                        const pai__http_answer *answer, const pai_error *err)
 {
@@ -216,7 +216,7 @@ static void on_refused(void *user_data, int status,
   pai__error_no_answer(&u->why, pai_error_no_answer(err));
   if (pai_error_retriable(err) != 0)
     pai__error_retriable(&u->why);
-  pai__turn_ask(u->turn);
+  pai__loop_step_ask(u->step);
 }
 
 static int begin(pai__http_upgrade *u, pai_error **err)
@@ -242,16 +242,16 @@ static int take_stream(pai__http_upgrade *u, pai_error **err)
 {
   int rc = pai__http_stream_of(&u->stream, u->request);
 
-  if (rc == PAI_OK) /* it has both now */
+  if (rc == PAI_OK) /* the stream owns both now */
     u->http = NULL;
   u->request = NULL;
   return rc == PAI_EIO
-           ? pai__fail(err, rc, "%s: the connection broke off", place_of(u))
+           ? pai__fail(err, rc, "%s: the connection was lost", place_of(u))
          : rc < 0 ? pai__oom(err)
                   : PAI_OK;
 }
 
-static void on_turn(void *user_data)
+static void on_step(void *user_data)
 {
   pai__http_upgrade *u = user_data;
   pai_error *err = u->why;
@@ -272,7 +272,8 @@ static void on_turn(void *user_data)
     send_some(u);
 }
 
-/* What has come of an answer is told: the end of its body may never come. */
+/* On a timeout reports a partial answer: the end of its body may never
+ * come. */
 static void on_late(void *user_data)
 {
   pai__http_upgrade *u = user_data;
@@ -281,7 +282,7 @@ static void on_late(void *user_data)
   (void)look(u, true);
 }
 
-/* --- its beginning ------------------------------------------------------------------ */
+/* --- creation ------------------------------------------------------------ */
 
 static int make_place(pai__http_upgrade *u, pai_error **err)
 {
@@ -313,7 +314,8 @@ int pai__http_upgrade_new(pai__http_upgrade **out, const pai_alloc *alloc,
   pai__buf_init(&u->got, &u->alloc);
   rc = make_place(u, err);
   if (rc == PAI_OK &&
-      (!write_ask(u) || pai__turn_new(&u->turn, alloc, loop, on_turn, u) < 0 ||
+      (!write_ask(u) ||
+       pai__loop_step_new(&u->step, alloc, loop, on_step, u) < 0 ||
        (want->time > 0 &&
         pai__timer_new(&u->timer, alloc, loop, on_late, u) < 0)))
     rc = pai__oom(err);
@@ -323,7 +325,7 @@ int pai__http_upgrade_new(pai__http_upgrade **out, const pai_alloc *alloc,
   }
   if (u->timer != NULL)
     pai__timer_start(u->timer, want->time);
-  pai__turn_ask(u->turn);
+  pai__loop_step_ask(u->step);
   *out = u;
   return PAI_OK;
 }

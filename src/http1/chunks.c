@@ -1,20 +1,20 @@
-/* chunks.c - a body in chunks */
+/* chunks.c - parser of a chunked body */
 #include "http1/http1.h"
 
 enum {
-  MOST_LINE = 256,      /* bytes of a size and its extensions */
-  MOST_TRAILERS = 4096, /* of all that follows the last chunk */
+  MOST_LINE = 256,      /* bytes of a chunk size and its extensions */
+  MOST_TRAILERS = 4096, /* bytes after the last chunk */
   MOST_DIGITS = 15
 };
 
 enum state {
   SIZE = 0,
   EXTENSION,
-  SIZE_END, /* LF, behind the size's CR */
+  SIZE_END, /* LF, after the chunk size and CR */
   DATA,
   DATA_CR,
   DATA_LF,
-  TRAILER, /* at the beginning of a line */
+  TRAILER, /* at the start of a line */
   IN_NAME, /* of a trailer */
   IN_TRAILER,
   TRAILER_END,
@@ -48,7 +48,7 @@ static bool read_size(pai__http1_chunks *k, char c)
   return k->digits && (c == '\r' || c == ';');
 }
 
-/* The size's line is read. */
+/* Ends the line of a chunk size. */
 static void begin_chunk(pai__http1_chunks *k)
 {
   k->state = k->left > 0 ? DATA : TRAILER;
@@ -56,7 +56,8 @@ static void begin_chunk(pai__http1_chunks *k)
   k->digits = false;
 }
 
-/* A byte between the data; false: it may not stand there. */
+/* Takes a byte outside of chunk data.  Returns false if it is not allowed
+ * there. */
 static bool step(pai__http1_chunks *k, char c)
 {
   if (++k->line > (k->state < TRAILER ? MOST_LINE : MOST_TRAILERS))

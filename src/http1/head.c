@@ -1,4 +1,4 @@
-/* head.c - the first line and the fields of a request */
+/* head.c - parser of a request's first line and header fields */
 #include "http1/http1.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ static void fail(pai__http1_head *h, int status, const char *why)
     h->fault = (pai__http1_fault){ status, why };
 }
 
-/* --- characters -------------------------------------------------------------- */
+/* --- characters --------------------------------------------------------- */
 
 bool pai__http1_is_token(char c)
 {
@@ -37,11 +37,11 @@ static char lower(char c)
   return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
-/* Whether both are the same, whatever their case. */
+/* Compares without case. */
 static bool is_same(const char *text, size_t len, const char *word)
 {
   for (size_t i = 0; i < len; i++)
-    if (lower(text[i]) != lower(word[i])) /* which may end here */
+    if (lower(text[i]) != lower(word[i])) /* `word` may end here */
       return false;
   return word[len] == '\0';
 }
@@ -53,7 +53,7 @@ static bool is_word(const char *text, const char *word)
 
 static const char digits[] = "0123456789";
 
-/* A host and a port; each may be empty. */
+/* Returns whether a value is a host and a port, each of which may be empty. */
 static bool is_host(const char *value)
 {
   if (*value == '[') {
@@ -70,11 +70,11 @@ static bool is_host(const char *value)
   return *value == '\0';
 }
 
-/* --- the first line ---------------------------------------------------------- */
+/* --- the first line ----------------------------------------------------- */
 
 static const char no_line[] = "its first line is not METHOD TARGET VERSION";
 
-/* Behind "http://HOST", or where it begins. */
+/* Returns the target after "http://HOST", or the target itself. */
 static const char *skip_host(const char *target)
 {
   static const char *const schemes[] = { "http://", "https://" };
@@ -97,7 +97,7 @@ const char *pai__http1_path(const char *target)
   return *path != '\0' ? path : "/";
 }
 
-/* A path, all of a URI of HTTP, or "*". */
+/* Returns whether a target is a path, a URI of HTTP or "*". */
 static bool is_target(const char *target)
 {
   const char *path = skip_host(target);
@@ -145,7 +145,7 @@ static void read_first(pai__http1_head *h, char *bytes)
     fail(h, 505, "its version is neither HTTP/1.0 nor HTTP/1.1");
 }
 
-/* --- fields -------------------------------------------------------------------- */
+/* --- fields ------------------------------------------------------------- */
 
 static void read_field(pai__http1_head *h, char *bytes, size_t end)
 {
@@ -168,7 +168,7 @@ static void read_field(pai__http1_head *h, char *bytes, size_t end)
     (pai__http1_field){ (uint16_t)(line - bytes), (uint16_t)(value - bytes) };
 }
 
-/* --- the whole head -------------------------------------------------------------- */
+/* --- the whole head ----------------------------------------------------- */
 
 static void read_length(pai__http1_head *h, const char *text)
 {
@@ -219,20 +219,20 @@ static void check(pai__http1_head *h, const char *bytes)
     fail(h, 400, "there are both Content-Length and Transfer-Encoding");
 }
 
-/* A line from h->line to `end`, where it is a text now. */
+/* Parses the line from h->line to `end`, where there is a NUL now. */
 static void read_line(pai__http1_head *h, char *bytes, size_t end)
 {
   if (end > h->line && !h->begun)
     read_first(h, bytes);
   else if (end > h->line)
     read_field(h, bytes, end);
-  else if (h->begun) { /* empty lines before the first are let be */
+  else if (h->begun) { /* empty lines before the first one are ignored */
     h->whole = true;
     check(h, bytes);
   }
 }
 
-/* A byte that may stand where it does. */
+/* Returns whether the byte at h->seen is allowed there. */
 static bool is_allowed(const pai__http1_head *h, const char *bytes)
 {
   char c = bytes[h->seen];
@@ -267,7 +267,7 @@ bool pai__http1_read_head(pai__http1_head *h, char *bytes, size_t len)
   return is_over(h);
 }
 
-/* --- looking up -------------------------------------------------------------------- */
+/* --- looking up --------------------------------------------------------- */
 
 const char *pai__http1_find(const pai__http1_head *h, const char *bytes,
                             const char *name, size_t *at)

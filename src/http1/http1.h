@@ -1,10 +1,11 @@
 /*
- * http1.h - reads requests of HTTP/1.0 and HTTP/1.1 strictly (RFC 9112)
+ * http1.h - strict parser of HTTP/1.0 and HTTP/1.1 requests (RFC 9112)
  *
- * Bytes go in as they come; nothing is allocated and nothing is read or sent
- * here.  What two readers may read differently is refused: lines that end
- * without CRLF, folded lines, control characters, spaces before a colon, no
- * Host or two, two lengths, a length beside chunks.
+ * The caller passes bytes as they arrive.  The parser allocates nothing and
+ * does no input or output.  It refuses what two parsers could read
+ * differently: lines that do not end with CRLF, folded lines, control
+ * characters, spaces before a colon, a missing or second Host, a second
+ * Content-Length, a Content-Length with a chunked body.
  */
 #ifndef PAI_SRC_HTTP1_HTTP1_H
 #define PAI_SRC_HTTP1_HTTP1_H
@@ -12,67 +13,69 @@
 #include "base/base.h"
 
 enum {
-  PAI__HTTP1_HEAD = 16 << 10,   /* most bytes of a head */
-  PAI__HTTP1_TARGET = 12 << 10, /* of which the target */
+  PAI__HTTP1_HEAD = 16 << 10,   /* largest head, in bytes */
+  PAI__HTTP1_TARGET = 12 << 10, /* largest target in it */
   PAI__HTTP1_FIELDS = 100
 };
 
-/* What is wrong with a request: the status to answer, and a sentence's end. */
+/* Why a request is refused: the status to answer, and the end of a
+ * sentence. */
 typedef struct pai__http1_fault {
-  int status; /* 0: nothing */
+  int status; /* 0: no fault */
   const char *why;
 } pai__http1_fault;
 
-/* Offsets, as the bytes may move while a head grows. */
+/* Offsets rather than pointers, as the bytes may move while a head grows. */
 typedef struct pai__http1_field {
   uint16_t name, value;
 } pai__http1_field;
 
 typedef struct pai__http1_head {
-  size_t line; /* where the current line begins, */
-  size_t seen; /* and the first byte that was not looked at */
-  bool begun;  /* the first line was read */
-  bool whole;  /* the head is whole, of `seen` bytes */
+  size_t line; /* start of the current line */
+  size_t seen; /* the first byte that was not parsed yet */
+  bool begun;  /* the first line was parsed */
+  bool whole;  /* the head is complete and has `seen` bytes */
   uint16_t method, target, version;
   bool old;      /* HTTP/1.0 */
-  bool chunked;  /* a body in chunks, or of `length` bytes */
-  bool measured; /* there is a Content-Length */
+  bool chunked;  /* the body is chunked; else it has `length` bytes */
+  bool measured; /* the head has a Content-Length */
   uint64_t length;
   size_t nfields;
   pai__http1_field fields[PAI__HTTP1_FIELDS];
   pai__http1_fault fault;
 } pai__http1_head;
 
-/* Goes on with a head, of which `len` bytes are at `bytes`, those of the calls
- * before among them; names and values become texts there.  It is zeroed at
- * first.  False: more bytes are needed; else it is whole, or has a fault. */
+/* Continues to parse a head, which must be zeroed before the first call.
+ * `bytes` has all `len` bytes so far, those of earlier calls too; the parser
+ * ends names and values with NULs in place.  Returns false if more bytes are
+ * needed, true if the head is complete or has a fault. */
 bool pai__http1_read_head(pai__http1_head *head, char *bytes, size_t len);
-/* The value of the first field of that name at or behind *at, which goes on
- * behind it; NULL: there is none. */
+/* Returns the value of the first field of that name at or after index *at, and
+ * moves *at behind it.  Returns NULL if there is none. */
 const char *pai__http1_find(const pai__http1_head *head, const char *bytes,
                             const char *name, size_t *at);
-/* Whether a field of that name has the word in its list. */
+/* Returns whether the list in a field of that name has the word. */
 bool pai__http1_has(const pai__http1_head *head, const char *bytes,
                     const char *name, const char *word);
-/* What a target asks for, without the scheme and the host that may stand
- * before it: "/..." or "*". */
+/* Returns the path of a target, without scheme and host: "/..." or "*". */
 const char *pai__http1_path(const char *target);
 
-/* A character of a name or a word. */
+/* Returns whether a character may be in a token, as a field name is. */
 bool pai__http1_is_token(char c);
 
-/* A body in chunks. */
+/* State of a chunked body. */
 typedef struct pai__http1_chunks {
   int state;
-  uint64_t left; /* of the chunk */
-  size_t line;   /* bytes of a line, or of all trailers */
-  bool digits;   /* the size has one */
-  bool over;     /* nothing of the body follows */
+  uint64_t left; /* bytes left of the chunk */
+  size_t line;   /* bytes of the line, or of all trailers */
+  bool digits;   /* the chunk size has a digit */
+  bool over;     /* the body is complete */
   pai__http1_fault fault;
 } pai__http1_chunks;
 
-/* Reads up to the end of the next piece of the body.  Returns how many bytes of
- * `bytes` were read, of which *data has *size, which may be none. */
+/* Parses up to the end of the next piece of the body.  Returns how many bytes
+ * were consumed.  *data and *size receive the body's bytes among them; *size
+ * may be 0. */
 size_t pai__http1_read_chunks(pai__http1_chunks *k, const char *bytes,
                               size_t len, const char **data, size_t *size);
 

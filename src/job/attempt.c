@@ -1,11 +1,12 @@
 /*
- * attempt.c - the fold: a job's attempts, from their rooms to their end
+ * attempt.c - the fold: a job's attempts, from placement to end
  *
- * What is here changes a job after an event was taken; nothing fails.
+ * These functions change a job after an event was accepted; none of them
+ * fails.
  */
 #include "job/inside.h"
 
-/* --- tasks and their rooms -------------------------------------------------- */
+/* --- tasks and their places ---------------------------------------------- */
 
 void pai__task_reset(pai__task *t)
 {
@@ -26,7 +27,7 @@ void pai__job_release(pai__job *job, uint32_t task)
 void pai__job_queue(pai__job *job, uint32_t task)
 {
   pai__task *t = pai__job_task_at(job, task);
-  bool leaves = t->todo == PAI__DO_RELEASE; /* it can wait in its old turn */
+  bool leaves = t->todo == PAI__DO_RELEASE; /* it can wait at its old turn */
 
   t->state = PAI__TASK_WAITING;
   pai__job_do_task(job, task, leaves ? PAI__DO_RETURN : PAI__DO_QUEUE);
@@ -62,7 +63,7 @@ void pai__job_wait_no_more(pai__job *job)
   pai__job_do_not(job, PAI__DO_WAIT);
 }
 
-/* The gang's room goes as a whole, with all that its tasks have. */
+/* The gang's place is given back as a whole, with those of all tasks. */
 static void drop_rooms(pai__job *job)
 {
   for (uint32_t i = 0; i < job->ntasks; i++) {
@@ -71,7 +72,7 @@ static void drop_rooms(pai__job *job)
   }
 }
 
-/* --- attempts --------------------------------------------------------------- */
+/* --- attempts ------------------------------------------------------------ */
 
 void pai__job_renew(pai__job *job)
 {

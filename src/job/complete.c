@@ -1,8 +1,9 @@
 /*
- * complete.c - the completion policy: when is an attempt decided, by whom?
+ * complete.c - completion policy: when an attempt is decided, and by which
+ * task
  *
- * job-spec 5.5.  Counts are kept for each role, so that to ask after the end
- * of a task costs nothing; who decided is only looked for when one did.
+ * job-spec 5.5.  Counts are kept for each role, so a check after the end of a
+ * task is cheap; the deciding task is only searched for when a rule holds.
  */
 #include "job/inside.h"
 
@@ -23,13 +24,13 @@ bool pai__job_count(pai__job *job, const pai__task *t, int by)
          reached(role->well, rule->min_succeeded);
 }
 
-/* Of the tasks that have completed so, in the role or in all of them. */
+/* Selects completed tasks of one role, or of all roles. */
 #define ALL_ROLES UINT32_MAX
 
 typedef struct choice {
   const pai__job *job;
   uint32_t role; /* or ALL_ROLES */
-  bool well;     /* that succeeded, else that failed */
+  bool well;     /* succeeded, else failed */
 } choice;
 
 static bool is_chosen(const choice *c, const pai__task *t)
@@ -50,8 +51,8 @@ static uint32_t count_until(const choice *c, pai_time time)
   return count;
 }
 
-/* The n-th of them that completed, n from 1; of equal times the first in the
- * order of tasks.  Its time is found by halving, which needs no memory. */
+/* Returns the n-th of them to complete, n from 1; ties in the order of tasks.
+ * A binary search for its time needs no memory. */
 static uint32_t nth(const choice *c, uint32_t n)
 {
   const pai__task *tasks = pai__job_tasks(c->job);
@@ -62,7 +63,7 @@ static uint32_t nth(const choice *c, uint32_t n)
       low = tasks[i].time < low ? tasks[i].time : low;
       high = tasks[i].time > high ? tasks[i].time : high;
     }
-  while (low < high) { /* the least time by which n of them have */
+  while (low < high) { /* the earliest time by which n have completed */
     pai_time middle = low + (high - low) / 2;
 
     if (count_until(c, middle) >= n)
@@ -77,8 +78,8 @@ static uint32_t nth(const choice *c, uint32_t n)
   return PAI__NO_TASK;
 }
 
-/* The rule that came true first; of equal ones the first in the order of
- * roles, failed before succeeded. */
+/* Finds the rule that held first; ties in the order of roles, failed before
+ * succeeded. */
 static uint32_t first_rule(const pai__job *job)
 {
   const pai__job_role *roles = pai__job_roles(job);
@@ -112,7 +113,8 @@ bool pai__job_decide(const pai__job *job, uint32_t *trigger, int *code)
   }
   if (job->wanted == 0 || job->done < job->wanted)
     return false;
-  *trigger = nth(&all, job->done); /* well, even if all have failed */
+  *trigger = nth(&all, job->done); /* all completed: success, even if all have
+                                      failed */
   *code = 0;
   return true;
 }

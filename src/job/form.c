@@ -1,7 +1,7 @@
 /* form.c - the form of a job, made from its spec */
 #include "job/form.h"
 
-/* Only the literal false says no. */
+/* Only the literal false disables it. */
 bool pai__form_is_gang(const pai_spec *spec)
 {
   const pai__tree *t = spec->tree;
@@ -13,7 +13,7 @@ bool pai__form_is_gang(const pai_spec *spec)
          pai__tree_bool(t, n);
 }
 
-/* Of tasks that start alone: taskRetryCount. */
+/* The retry policy of tasks that start alone: taskRetryCount. */
 static pai__retry_policy task_policy(const pai_spec *spec,
                                      const pai__role *role)
 {
@@ -48,7 +48,9 @@ int pai__form_make(pai__job_form *out, const pai_alloc *alloc,
   *out = (pai__job_form){
     .roles = roles,
     .nroles = (uint32_t)spec->nroles,
-    .retry = { true, retries < INT32_MAX ? (int32_t)retries : INT32_MAX },
+    /* The largest number stands for "no limit", as a retryCount of -1 does. */
+    .retry = { true,
+               retries < INT32_MAX ? (int32_t)retries : PAI__RETRY_FAILED },
     .partial = partial,
     .raw = (flags & PAI__FORM_RAW) != 0,
     .own_signals = (flags & PAI__FORM_OWN_SIGNALS) != 0

@@ -1,4 +1,4 @@
-/* inside.h - internal to the room: what the parts of the fold share */
+/* inside.h - internal to src/job: helpers that the parts of the fold share */
 #ifndef PAI_SRC_JOB_INSIDE_H
 #define PAI_SRC_JOB_INSIDE_H
 
@@ -7,9 +7,9 @@
 /* Flags of a task. */
 enum {
   PAI__TASK_KILLED = 1,  /* asked to be killed */
-  PAI__TASK_RETURNS = 2, /* it is stopped because its room is wanted back */
-  PAI__TASK_REMOVED = 4, /* its role has fewer tasks now */
-  PAI__TASK_ROOM = 8     /* it has room, or one was asked for it alone */
+  PAI__TASK_RETURNS = 2, /* stopped because its place is wanted back */
+  PAI__TASK_REMOVED = 4, /* removed by rescaling */
+  PAI__TASK_ROOM = 8     /* has a place, or one was requested for it alone */
 };
 
 static inline pai__task *pai__job_task_at(pai__job *job, uint32_t task)
@@ -49,7 +49,7 @@ static inline void pai__job_do_not(pai__job *job, enum pai__action_kind kind)
   job->todo &= (uint8_t) ~(1u << kind);
 }
 
-/* What is to be done with a task from now on: this alone, or nothing. */
+/* Sets the one pending action of a task, or none. */
 static inline void pai__job_do_task(pai__job *job, uint32_t task,
                                     enum pai__action_kind kind)
 {
@@ -62,52 +62,52 @@ static inline void pai__job_do_task(pai__job *job, uint32_t task,
     job->cursor = task;
 }
 
-/* --- attempt.c ------------------------------------------------------------ */
+/* --- attempt.c ----------------------------------------------------------- */
 
-/* Has what it is to be decided by now: if so, it is. */
+/* Decides the attempt if the job's state says so. */
 void pai__job_check(pai__job *job, pai_time time);
-/* The attempt's result is fixed: what still runs is stopped. */
+/* Fixes the attempt's result and stops the tasks that still run. */
 void pai__job_fix(pai__job *job, int code, pai_time time);
-/* The last task of a decided attempt has ended: again, or over.  What the
- * tasks came to stays to be seen until the next attempt. */
+/* The last task of a decided attempt has ended: retries or ends the job.  The
+ * tasks' results stay visible until the next attempt. */
 void pai__job_attempt_over(pai__job *job, pai_time time);
-/* All tasks of a gang that is preempted have ended. */
+/* All tasks of a preempted gang have ended. */
 void pai__job_give_back(pai__job *job);
-/* A new attempt begins with tasks that nothing has happened to; */
+/* Begins a new attempt with reset tasks. */
 void pai__job_renew(pai__job *job);
-/* and a partial job asks for room for each of them. */
+/* Requests a place for each task of a partial job. */
 void pai__job_queue_tasks(pai__job *job);
-/* One more thing waits for its time, or nothing does. */
+/* Adds a time to wait for, or clears all. */
 void pai__job_wait_until(pai__job *job, pai_time time);
 void pai__job_wait_no_more(pai__job *job);
-/* A task as it is before an attempt; what was asked for it stays. */
+/* Resets a task for a new attempt; what was requested for it stays. */
 void pai__task_reset(pai__task *t);
-/* It has room, and is to be started. */
+/* The task has a place: starts it. */
 void pai__job_start_task(pai__job *job, uint32_t task, pai_time time);
-/* Its room is needed no more. */
+/* Releases the task's place. */
 void pai__job_release(pai__job *job, uint32_t task);
-/* What is alive is asked to end. */
+/* Asks the task to end if it is alive. */
 void pai__job_stop_task(pai__job *job, uint32_t task);
-/* A task that waits asks for room. */
+/* Requests a place for a waiting task. */
 void pai__job_queue(pai__job *job, uint32_t task);
 
-/* --- complete.c ----------------------------------------------------------- */
+/* --- complete.c ---------------------------------------------------------- */
 
-/* Counts a task that has completed, or, by -1, does so no more.  True when a
- * rule of its role holds: pai__job_decide() is to be asked. */
+/* Counts a completed task, or uncounts it by -1.  Returns true when a rule of
+ * its role holds: then call pai__job_decide(). */
 bool pai__job_count(pai__job *job, const pai__task *t, int by);
-/* The completion policy: is the attempt decided?  Then *trigger is the task
- * that did it, and *code its result. */
+/* Applies the completion policy.  Returns whether the attempt is decided; then
+ * *trigger is the deciding task, and *code its result. */
 bool pai__job_decide(const pai__job *job, uint32_t *trigger, int *code);
 
-/* --- retry.c -------------------------------------------------------------- */
+/* --- retry.c ------------------------------------------------------------- */
 
-/* What was tried before. */
+/* Earlier tries. */
 typedef struct pai__tries {
-  uint32_t counted; /* against the limit */
-  uint32_t free;    /* not against it */
-  uint8_t *hasty;   /* changed when it is tried again */
-  pai_time lasted;  /* this time */
+  uint32_t counted; /* retries that count against the limit */
+  uint32_t free;    /* retries that do not */
+  uint8_t *hasty;   /* updated on a retry */
+  pai_time lasted;  /* duration of the last try */
 } pai__tries;
 
 typedef struct pai__retry {
@@ -116,8 +116,8 @@ typedef struct pai__retry {
   pai_time delay;
 } pai__retry;
 
-/* The retry table.  A prng: conflicts wait for a time drawn from it; NULL:
- * they do not wait. */
+/* Decides about a retry.  prng: conflicts wait for a random time; NULL: they
+ * do not wait. */
 pai__retry pai__retry_decide(pai__retry_policy policy,
                              const pai__job_form *form, int code,
                              const pai__tries *tries, pai__prng *prng);

@@ -1,14 +1,14 @@
 /*
- * job.c - the fold: what each event makes of a job
+ * job.c - the fold of a job: applies events to its state
  *
- * An event is looked at as a whole before anything changes, and needs no
- * memory: it is taken completely, or cannot be true.
+ * An event is checked completely before anything changes, and needs no memory:
+ * it is applied completely, or refused.
  */
 #include "job/inside.h"
 
-/* --- events of tasks -------------------------------------------------------- */
+/* --- events of tasks ----------------------------------------------------- */
 
-/* Are the event's tasks there, and in a state of the mask's? */
+/* Returns whether the event's tasks exist, each in a state of the mask. */
 static bool tasks_are(pai__job *job, const pai__job_event *e, unsigned states)
 {
   if (e->count == 0 || e->task >= job->ntasks ||
@@ -46,7 +46,7 @@ static int gang_placed(pai__job *job, const pai__job_event *e)
   return PAI_OK;
 }
 
-/* It was asked for, and that was told. */
+/* A place was requested for the task, and the host was told. */
 static bool waits_for_room(const pai__task *t)
 {
   return t->state == PAI__TASK_WAITING && t->todo == PAI__DO_NOTHING &&
@@ -91,7 +91,7 @@ static int on_started(pai__job *job, const pai__job_event *e)
     pai__task *t = pai__job_task_at(job, i);
 
     if (t->state == PAI__TASK_ENDING)
-      continue; /* it was asked to stop while it came up */
+      continue; /* it was asked to stop while it started */
     t->state = PAI__TASK_RUNNING;
     t->time = e->time;
     if (job->state == PAI__JOB_STARTING)
@@ -100,7 +100,7 @@ static int on_started(pai__job *job, const pai__job_event *e)
   return PAI_OK;
 }
 
-/* Nothing has come of the attempt yet. */
+/* Returns whether no task of the attempt has run yet. */
 static bool is_untouched(pai__job *job)
 {
   bool is = job->done == 0;
@@ -124,8 +124,8 @@ static int on_undone(pai__job *job, const pai__job_event *e)
   return PAI_OK;
 }
 
-/* It was asked to end because its role has fewer tasks; or has it that many
- * again? */
+/* The task was stopped because rescaling removed it; the role may have grown
+ * again since. */
 static void removed_ended(pai__job *job, uint32_t task, pai_time time)
 {
   pai__task *t = pai__job_task_at(job, task);
@@ -146,7 +146,7 @@ static void removed_ended(pai__job *job, uint32_t task, pai_time time)
     pai__job_start_task(job, task, time);
 }
 
-/* It ended by itself.  True when it completes a rule. */
+/* The task ended by itself.  Returns true if that completes a rule. */
 static bool task_over(pai__job *job, uint32_t task, pai_time time)
 {
   pai__task *t = pai__job_task_at(job, task);
@@ -187,7 +187,8 @@ static bool end_task(pai__job *job, uint32_t task, int code, pai_time time)
 
   job->alive--;
   pai__job_do_task(job, task, PAI__DO_NOTHING);
-  if (job->decided) { /* how it died says nothing about it */
+  if (job->decided) { /* the job's decision ended it, so its code does not
+                         count */
     t->code =
       job->code == PAI__CODE_STOPPED ? PAI__CODE_STOPPED : PAI__CODE_JOB_OVER;
     t->state = PAI__TASK_DONE;
@@ -232,7 +233,7 @@ static int on_ended(pai__job *job, const pai__job_event *e)
   return PAI_OK;
 }
 
-/* --- preemption --------------------------------------------------------------- */
+/* --- preemption ---------------------------------------------------------- */
 
 static int gang_preempted(pai__job *job, const pai__job_event *e)
 {
@@ -296,15 +297,15 @@ static int on_preempted(pai__job *job, const pai__job_event *e)
   case PAI__JOB_RUNNING:
     return job->form->partial ? tasks_preempted(job, e)
                               : gang_preempted(job, e);
-  case PAI__JOB_ENDING: return PAI_OK; /* it will give its room back anyway */
+  case PAI__JOB_ENDING: return PAI_OK; /* it gives its place back anyway */
   default: return PAI_EINVAL;
   }
 }
 
-/* --- being stopped, and time ---------------------------------------------------- */
+/* --- stop and time ------------------------------------------------------- */
 
-/* Kills what was asked to end; what was not yet asked, if that is not to be
- * waited for. */
+/* Kills tasks that are being ended; with `at_once` also those not asked to
+ * stop yet. */
 static void kill_tasks(pai__job *job, bool at_once)
 {
   for (uint32_t i = 0; i < job->ntasks; i++) {
@@ -322,13 +323,13 @@ static int on_stop(pai__job *job, const pai__job_event *e)
 {
   if (job->state == PAI__JOB_DONE)
     return PAI_EINVAL;
-  if (job->stop_asked) { /* again: no more patience */
+  if (job->stop_asked) { /* the second stop: kill */
     kill_tasks(job, true);
     return PAI_OK;
   }
-  job->stop_asked = true; /* no retry; a result that is there stands */
+  job->stop_asked = true; /* no retry; an existing result stays */
   if (job->state == PAI__JOB_QUEUED || job->state == PAI__JOB_BACKOFF)
-    pai__job_renew(job); /* it is the next attempt that is stopped */
+    pai__job_renew(job); /* the stop applies to the next attempt */
   if (!job->decided) {
     job->trigger = PAI__NO_TASK;
     pai__job_fix(job, e->code != 0 ? e->code : PAI__CODE_STOPPED, e->time);
@@ -341,7 +342,8 @@ static void job_due(pai__job *job)
   job->state = PAI__JOB_QUEUED;
   if (job->form->partial)
     pai__job_do(job, PAI__DO_RETURN);
-  else if (!pai__job_is_to(job, PAI__DO_RETURN)) /* which was told when */
+  else if (!pai__job_is_to(job, PAI__DO_RETURN)) /* with RETURN the host was
+                                                    told the time */
     pai__job_do(job, PAI__DO_RESUME);
 }
 
@@ -364,7 +366,7 @@ static void tasks_due(pai__job *job, pai_time time)
   }
 }
 
-/* A host's clock may be early: then it is asked again. */
+/* A host's clock may be early: then it is told to wait again. */
 static int on_due(pai__job *job, pai_time time)
 {
   if (job->due == INT64_MAX)
@@ -396,7 +398,7 @@ int pai__job_handle(pai__job *job, const pai__job_event *event)
   return PAI_EINVAL;
 }
 
-/* --- its life ----------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------ */
 
 static int make_tasks(pai__job *job)
 {

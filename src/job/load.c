@@ -1,8 +1,8 @@
 /*
- * load.c - a job's state out of bytes
+ * load.c - restores a job's state from bytes
  *
- * They may come from a broken disk.  What is taken is a state that the fold
- * can go on from: its invariants are looked at here, one by one.
+ * The bytes may come from a broken disk.  Only a state that the fold can
+ * continue is accepted: its invariants are checked here, one by one.
  */
 #include "job/inside.h"
 #include "job/save.h"
@@ -35,32 +35,32 @@ static uint64_t take_u64(pai__taker *t)
   return low | (uint64_t)pai__take_u32(t) << 32;
 }
 
-/* --- reading ------------------------------------------------------------------ */
+/* --- reading ------------------------------------------------------------- */
 
-/* What the tasks of a role come to. */
+/* Totals of a role's tasks. */
 typedef struct sums {
   uint32_t tasks, well, badly;
 } sums;
 
 typedef struct loader {
   pai__job *job;
-  sums *sums;         /* a role each */
-  uint32_t backoffs;  /* tasks that wait for their time, */
-  uint32_t placed;    /* that are to be started, */
-  uint32_t unsettled; /* and those that are neither alive nor over */
+  sums *sums;         /* one for each role */
+  uint32_t backoffs;  /* tasks that wait for a retry */
+  uint32_t placed;    /* tasks to be started */
+  uint32_t unsettled; /* tasks neither alive nor done */
   pai_error **err;
 } loader;
 
 static int refuse(const loader *l, const char *what)
 {
-  return pai__fail(l->err, PAI_EINVAL, "the saved job cannot be: %s", what);
+  return pai__fail(l->err, PAI_EINVAL, "the saved job is invalid: %s", what);
 }
 
 static int check_version(const loader *l, uint8_t version)
 {
   if (version > PAI__SAVED_VERSION)
     return pai__fail(l->err, PAI_ENOTSUP,
-                     "a newer version (%u) saved this job", version);
+                     "this job was saved by a newer version (%u)", version);
   return version == 0 ? refuse(l, "it has no version") : PAI_OK;
 }
 
@@ -75,7 +75,7 @@ static void take_roles(pai__job *job, pai__taker *from)
   }
 }
 
-/* All of it but the roles and tasks, for which there is no memory yet. */
+/* Reads everything but roles and tasks, which have no memory yet. */
 static int take_head(loader *l, pai__taker *from, uint32_t ntasks)
 {
   pai__job *job = l->job;
@@ -107,7 +107,7 @@ static int take_head(loader *l, pai__taker *from, uint32_t ntasks)
   job->due = (pai_time)take_u64(from);
   return from->left == (size_t)job->form->nroles * PAI__SAVED_ROLE
            ? PAI_OK
-           : refuse(l, "its head is cut off, or goes on");
+           : refuse(l, "its header has a wrong length");
 }
 
 uint32_t pai__job_saved_tasks(pai__bytes head)
@@ -136,14 +136,13 @@ static int take_task(loader *l, pai__taker from, pai__task *t)
   t->retries = pai__take_u32(&from);
   t->counted = pai__take_u32(&from);
   t->time = (pai_time)take_u64(&from);
-  return !from.bad && from.left == 0
-           ? PAI_OK
-           : refuse(l, "a task is cut off, or goes on");
+  return !from.bad && from.left == 0 ? PAI_OK
+                                     : refuse(l, "a task has a wrong length");
 }
 
-/* --- what must hold ------------------------------------------------------------- */
+/* --- invariants ---------------------------------------------------------- */
 
-/* May this be done next with a task in this state? */
+/* Returns whether a task in this state may have this action. */
 static bool fits(const pai__task *t)
 {
   switch ((enum pai__action_kind)t->todo) {
@@ -170,13 +169,13 @@ static int check_task(loader *l, const pai__task *t)
   sums *s;
 
   if (t->role >= l->job->form->nroles)
-    return refuse(l, "a task is of no role");
+    return refuse(l, "a task has no role");
   s = &l->sums[t->role];
   if (t->index != s->tasks++)
-    return refuse(l, "tasks of a role are not in their order");
+    return refuse(l, "tasks of a role are out of order");
   if (t->state < PAI__TASK_WAITING || t->state > PAI__TASK_GONE || !fits(t) ||
       t->flags > 15 || t->counted > t->retries || !pai__is_time(t->time))
-    return refuse(l, "the state of a task");
+    return refuse(l, "a task has an invalid state");
   role = pai__job_role_at(l->job, t->role);
   extra = t->index >= role->tasks;
   if ((gone && !extra) ||
@@ -193,7 +192,7 @@ static int check_task(loader *l, const pai__task *t)
   return PAI_OK;
 }
 
-/* Do counts agree with the tasks, where that is asked? */
+/* Checks that counts agree with the tasks, where that is required. */
 static int check_roles(loader *l)
 {
   pai__job *job = l->job;
@@ -211,11 +210,11 @@ static int check_roles(loader *l)
         role->badly > s->tasks)
       return refuse(l, "a role has more tasks than there are");
     if (counts && (role->well != s->well || role->badly != s->badly))
-      return refuse(l, "what a role's tasks came to");
+      return refuse(l, "a role has wrong counters of tasks");
     wanted += role->tasks;
     done += (uint64_t)role->well + role->badly;
   }
-  job->wanted = (uint32_t)wanted; /* of tasks that there are */
+  job->wanted = (uint32_t)wanted; /* tasks that exist */
   job->done = (uint32_t)done;
   return PAI_OK;
 }
@@ -223,7 +222,7 @@ static int check_roles(loader *l)
 static bool fits_state(const loader *l)
 {
   const pai__job *job = l->job;
-  bool starts = l->placed > 0 || l->backoffs > 0; /* by itself */
+  bool starts = l->placed > 0 || l->backoffs > 0; /* without another event */
 
   switch ((enum pai__job_state)job->state) {
   case PAI__JOB_QUEUED:
@@ -256,13 +255,13 @@ static int check_job(loader *l)
       !pai__is_time(job->began) || (waits && !pai__is_time(job->due)))
     return refuse(l, "its state");
   if (job->trigger != PAI__NO_TASK && job->trigger >= job->ntasks)
-    return refuse(l, "it was decided by a task that it has not");
+    return refuse(l, "a task that it does not have decided its end");
   if (!waits && (l->backoffs > 0 || pai__job_is_to(l->job, PAI__DO_WAIT)))
-    return refuse(l, "it waits for no time");
+    return refuse(l, "it waits without a time");
   return PAI_OK;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- the whole state ----------------------------------------------------- */
 
 static int take_all(loader *l, pai__taker *head, const pai__bytes *tasks)
 {
@@ -282,7 +281,7 @@ static int take_all(loader *l, pai__taker *head, const pai__bytes *tasks)
   return rc == PAI_OK ? check_job(l) : rc;
 }
 
-/* Room for its tasks and roles; what there is is disposed of with the job. */
+/* Allocates tasks and roles; they are freed with the job. */
 static int make_room(loader *l)
 {
   pai__job *job = l->job;

@@ -1,15 +1,15 @@
 /*
- * next.c - what is to be done, found in the states
+ * next.c - pai__job_next(): finds the next action in the states
  *
- * First what concerns tasks, the lowest first, and neighbours with the same
- * thing to do as one; then what concerns the whole job.  A partial job that is
- * tried again says so first: then tasks whose room was not yet given back wait
- * in their old turn.
+ * Actions of tasks come first, the lowest task first, and neighbours with the
+ * same action as one; then actions of the whole job.  Only a retried partial
+ * job comes before its tasks, so tasks whose place was not yet given back keep
+ * their turn.
  */
 #include "job/inside.h"
 
-/* A task becomes STARTING only here: one whose attempt was decided before its
- * turn came is over already, and is not started. */
+/* A task becomes STARTING only here: if its attempt was decided before, it is
+ * already over and is not started. */
 static void hand_out(pai__job *job, pai__task *t)
 {
   switch ((enum pai__action_kind)t->todo) {
@@ -25,7 +25,8 @@ static void hand_out(pai__job *job, pai__task *t)
   job->busy--;
 }
 
-/* Until when a task that is returned is not to be placed; 0: it may be. */
+/* Returns the time before which a returned task must not be placed; 0:
+ * none. */
 static pai_time returns_until(const pai__task *t)
 {
   return t->todo == PAI__DO_RETURN && t->state == PAI__TASK_BACKOFF ? t->time
@@ -67,7 +68,8 @@ static void next_of_job(pai__job *job, pai__action *out)
   else if (kind == PAI__DO_RELEASE)
     job->asked = false;
   else if (kind == PAI__DO_RETURN && job->form->partial)
-    pai__job_queue_tasks(job); /* the attempt before was told by now */
+    pai__job_queue_tasks(job); /* the end of the attempt before has been handed
+                                  out */
 }
 
 bool pai__job_next(pai__job *job, uint32_t most, pai__action *out)

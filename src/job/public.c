@@ -1,9 +1,9 @@
-/* public.c - the fold for embedders (openpai/job.h) */
+/* public.c - public interface of the fold (openpai/job.h) */
 #include "job/public.h"
 
 #include "job/form.h"
 
-/* The numbers of the public header are those of the fold. */
+/* The public numbers are those of the fold. */
 _Static_assert((int)PAI_JOB_PLACED == (int)PAI__EV_PLACED + 1 &&
                  (int)PAI_JOB_DUE == (int)PAI__EV_DUE + 1,
                "events");
@@ -67,15 +67,13 @@ void pai_job_free(pai_job *job)
   pai__free(&alloc, job, sizeof(*job));
 }
 
-/* --- driving it --------------------------------------------------------------- */
+/* --- events and actions -------------------------------------------------- */
 
 int pai_job_send(pai_job *job, const pai_job_event *event, pai_error **err)
 {
   pai_job_event e;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(job != NULL && event != NULL, err);
   rc = PAI__COPY_IN(&e, event, pai_job_event, time);
   if (rc < 0)
@@ -90,7 +88,7 @@ int pai_job_send(pai_job *job, const pai_job_event *event, pai_error **err)
                                           e.task, e.count, e.code, e.time });
   if (rc < 0)
     return pai__fail(err, rc,
-                     "event %d of tasks %u to %u cannot be: the job is %s",
+                     "event %d of tasks %u to %u is impossible: the job is %s",
                      e.kind, e.task, e.task + (e.count > 0 ? e.count - 1 : 0),
                      pai__job_contract_state(&job->job));
   return PAI_OK;
@@ -101,8 +99,6 @@ int pai_job_rescale(pai_job *job, uint32_t role, uint32_t tasks, pai_time time,
 {
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(job != NULL, err);
   if (!pai__is_time(time))
     return pai__fail(err, PAI_EINVAL, "there is no time %lld",
@@ -119,7 +115,7 @@ int pai_job_rescale(pai_job *job, uint32_t role, uint32_t tasks, pai_time time,
     (void)pai__fail(err, rc, "the job is being stopped or preempted");
     pai__error_retriable(err);
   } else if (rc < 0) {
-    (void)pai__fail(err, rc, "the job is over");
+    (void)pai__fail(err, rc, "the job has ended");
   }
   return rc;
 }
@@ -143,7 +139,7 @@ int pai_job_next(pai_job *job, uint32_t most, pai_job_action *action)
   return 1;
 }
 
-/* --- looking --------------------------------------------------------------------- */
+/* --- queries ------------------------------------------------------------- */
 
 int pai_job_look(const pai_job *job, pai_job_status *status)
 {

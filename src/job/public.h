@@ -1,4 +1,4 @@
-/* public.h - internal to the room: what is behind openpai/job.h */
+/* public.h - internal to src/job: the object of openpai/job.h */
 #ifndef PAI_SRC_JOB_PUBLIC_H
 #define PAI_SRC_JOB_PUBLIC_H
 
@@ -12,7 +12,7 @@ struct pai_job {
   pai__job job;
 };
 
-/* All zeros but for its allocator; NULL: pai__oom(). */
+/* Returns a job that is zeroed except for its allocator; NULL: pai__oom(). */
 pai_job *pai__job_blank(const pai_alloc *alloc, pai_error **err);
 
 #endif

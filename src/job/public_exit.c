@@ -1,5 +1,5 @@
 /* public_exit.c - the exit spec (openpai/job.h) */
-#include "job/exit.h"
+#include "job/end/exit.h"
 
 #include <openpai/job.h>
 
@@ -40,8 +40,6 @@ int pai_exit_write(int code, pai_write_cb write, void *user_data,
   pai__buf out;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(write != NULL, err);
   pai__buf_init(&out, &pai__libc_alloc);
   pai__json_writer_init(&w, &out, false);

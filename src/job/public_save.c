@@ -1,9 +1,9 @@
-/* public_save.c - all of a job as bytes (openpai/job.h) */
+/* public_save.c - saves and loads a whole job as bytes (openpai/job.h) */
 #include "job/public.h"
 #include "job/save.h"
 #include "job/save_form.h"
 
-static const char magic[] = "PAI job"; /* and its NUL */
+static const char magic[] = "PAI job"; /* with its NUL */
 
 static void save_form(pai__buf *out, const pai__job_form *form)
 {
@@ -64,8 +64,6 @@ int pai_job_save(const pai_job *job, pai_write_cb write, void *user_data,
   pai__buf out;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(job != NULL && write != NULL, err);
   pai__buf_init(&out, &job->alloc);
   pai__buf_add(&out, magic, sizeof(magic));
@@ -81,7 +79,7 @@ int pai_job_save(const pai_job *job, pai_write_cb write, void *user_data,
   return rc < 0 ? rc : PAI_OK;
 }
 
-/* What is left is a head, and tasks of one size each. */
+/* The rest is a head, and tasks of a fixed size. */
 static int load_job(pai_job *job, pai__taker *from, pai_error **err)
 {
   uint32_t ntasks = pai__take_u32(from);
@@ -92,7 +90,7 @@ static int load_job(pai_job *job, pai__taker *from, pai_error **err)
   if (from->bad || from->left < head ||
       (from->left - head) % PAI__SAVED_TASK != 0 ||
       (from->left - head) / PAI__SAVED_TASK != ntasks)
-    return pai__fail(err, PAI_EINVAL, "the saved job is cut off, or goes on");
+    return pai__fail(err, PAI_EINVAL, "the saved job has a wrong length");
   tasks =
     pai__realloc(&job->alloc, NULL, 0, (size_t)ntasks + 1, sizeof(*tasks));
   if (tasks == NULL)
@@ -122,9 +120,9 @@ int pai_job_load(pai_job **out, const void *bytes, size_t len,
   from.left -= sizeof(magic);
   version = pai__take_u8(&from);
   if (version != PAI__SAVED_VERSION)
-    return pai__fail(err, version == 0 ? PAI_EINVAL : PAI_ENOTSUP,
-                     "version %u saved this job, which is not known here",
-                     version);
+    return pai__fail(
+      err, version == 0 ? PAI_EINVAL : PAI_ENOTSUP,
+      "this job was saved by version %u, which is not supported", version);
   job = pai__job_blank(alloc, err);
   if (job == NULL)
     return PAI_ENOMEM;

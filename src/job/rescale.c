@@ -1,18 +1,18 @@
 /*
- * rescale.c - a role gets more tasks, or fewer, while the job lives
+ * rescale.c - rescaling: changes the number of tasks of a role of a live job
  *
- * Tasks keep their numbers: new ones stand behind all others, and a number
- * whose task is gone waits for the index to be wanted again (job-spec 5.8).
+ * Tasks keep their numbers: new ones get the next numbers, and the number of a
+ * removed task is reused when its index is wanted again (job-spec 5.8).
  */
 #include "job/inside.h"
 
-/* In an attempt, so that what has completed is counted. */
+/* The job is in an attempt, so completed tasks count. */
 static bool is_up(const pai__job *job)
 {
   return job->state == PAI__JOB_STARTING || job->state == PAI__JOB_RUNNING;
 }
 
-/* Room for so many more tasks. */
+/* Allocates space for more tasks. */
 static int grow(pai__job *job, uint32_t more)
 {
   size_t old = job->ntasks > 0 ? job->ntasks : 1, n = job->ntasks + more;
@@ -26,15 +26,15 @@ static int grow(pai__job *job, uint32_t more)
     return PAI_ENOMEM;
   if (job->inside) {
     tasks[0] = job->at.one;
-    job->at.many.roles = NULL; /* it has but one */
+    job->at.many.roles = NULL; /* there is only one role */
     job->inside = false;
   }
   job->at.many.tasks = tasks;
   return PAI_OK;
 }
 
-/* A task that the job did not have before.  A gang that waits asks for all its
- * tasks at once, one that runs for this alone. */
+/* Adds a new task.  A waiting gang requests all its tasks at once, a running
+ * gang this one alone. */
 static void come(pai__job *job, uint32_t task)
 {
   pai__task_reset(pai__job_task_at(job, task));
@@ -55,7 +55,7 @@ static int more_tasks(pai__job *job, uint32_t role, uint32_t want)
 
     if (t->role == role && t->index < want && t->state == PAI__TASK_GONE)
       come(job, i);
-  } /* who is being removed comes back when it has ended */
+  } /* a task being removed returns when it has ended */
   for (; had < want; had++) {
     job->at.many.tasks[job->ntasks] =
       (pai__task){ .role = role, .index = had };

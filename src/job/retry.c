@@ -1,17 +1,17 @@
 /*
- * retry.c - is what has ended tried again?
+ * retry.c - retry policy: decides whether a failed job or task is retried
  *
- * The table is job-spec 5.4; the numbers of its rows are kept.
+ * The table is job-spec 5.4; the comments below give its row numbers.
  */
-#include "job/exit.h"
+#include "job/end/exit.h"
 #include "job/inside.h"
 
 #include <openpai/job.h>
 
 enum { SECOND = 1000000, SOON = 60 * SECOND };
 
-/* Retries that no count of the job limits must not follow each other at once
- * when each attempt ends soon: 0 s, then 1, 2, 4 and so on up to a minute. */
+/* Unlimited retries must not follow each other at once if each attempt ends
+ * soon: the delay is 0 s, then 1, 2, 4 and so on up to a minute. */
 static pai_time growing_delay(const pai__tries *tries)
 {
   uint8_t before = *tries->hasty;
@@ -32,7 +32,7 @@ static pai__retry again(bool counts, pai_time delay)
   return (pai__retry){ true, counts, delay };
 }
 
-/* Is the retry of a code decided by its class alone? */
+/* Returns whether the class alone decides about a retry. */
 static bool is_free(pai__retry_policy policy, enum pai__exit_class class)
 {
   return policy.fancy &&
@@ -77,7 +77,7 @@ pai__retry pai__retry_decide(pai__retry_policy policy,
   return no; /* row 7 */
 }
 
-/* --- how many there were -------------------------------------------------------- */
+/* --- counting retries ---------------------------------------------------- */
 
 static pai__retries count(pai__retry_policy policy, const pai__job_form *form,
                           int code, uint32_t retries, uint32_t counted)

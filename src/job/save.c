@@ -1,4 +1,4 @@
-/* save.c - a job's state as bytes */
+/* save.c - writes a job's state as bytes */
 #include "job/save.h"
 
 #include "job/inside.h"

@@ -1,9 +1,9 @@
 /*
- * save.h - internal: a job's state as bytes, and back
+ * save.h - internal: saves a job's state as bytes and restores it
  *
- * The same on every machine.  A head and each task are small texts of their
- * own, so that a store writes only those that have changed; what follows from
- * the tasks is counted anew.  Bytes that no job can have come to are refused.
+ * The format is the same on every machine.  The head and each task are
+ * separate pieces, so a store writes only changed ones.  Totals are not saved
+ * but counted from the tasks.  Impossible states are refused.
  */
 #ifndef PAI_SRC_JOB_SAVE_H
 #define PAI_SRC_JOB_SAVE_H
@@ -11,28 +11,29 @@
 #include "base/buf.h"
 #include "job/job.h"
 
-/* Add to `out`, which tells whether there was memory. */
+/* These append to `out`, which records a lack of memory. */
 void pai__job_save_head(pai__buf *out, const pai__job *job);
-/* How many tasks a head tells of; 0: it is none. */
+/* Returns the number of tasks by a head; 0: not a head. */
 uint32_t pai__job_saved_tasks(pai__bytes head);
 void pai__job_save_task(pai__buf *out, const pai__job *job, uint32_t task);
 
 /*
- * The job again: `tasks` are all of it, by their numbers.  `form` is the one
- * that it had.  PAI_OK; PAI_EINVAL: these are no such bytes; PAI_ENOTSUP: a
- * newer version wrote them; PAI_ENOMEM.
+ * Restores a job.  `tasks` are all of its tasks, by number.  `form` is the
+ * form that the job had.  PAI_OK; PAI_EINVAL: invalid bytes; PAI_ENOTSUP:
+ * written by a newer version; PAI_ENOMEM.
  */
 int pai__job_restore(pai__job *job, const pai_alloc *alloc,
                      const pai__job_form *form, pai__bytes head,
                      const pai__bytes *tasks, uint32_t ntasks,
                      pai_error **err);
 
-/* --- numbers, the lowest byte first ------------------------------------------- */
+/* --- little-endian numbers ----------------------------------------------- */
 
 void pai__put_u8(pai__buf *out, uint8_t v);
 void pai__put_u32(pai__buf *out, uint32_t v);
 
-/* Takes them away in front; `bad` sticks, and then all are 0. */
+/* Reads numbers from the front of bytes.  After a failure `bad` stays true and
+ * all results are 0. */
 typedef struct pai__taker {
   const uint8_t *at;
   size_t left;

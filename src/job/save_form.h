@@ -1,4 +1,5 @@
-/* save_form.h - internal to saving and loading: what both must agree on */
+/* save_form.h - internal: binary format of saved jobs, shared by saving and
+ * loading */
 #ifndef PAI_SRC_JOB_SAVE_FORM_H
 #define PAI_SRC_JOB_SAVE_FORM_H
 

@@ -1,9 +1,9 @@
 /*
- * state.c - the states as others call them
+ * state.c - names of job and task states for the API and FrameworkController
  *
- * FrameworkController's nine names (job-spec 5.3) tell how far its objects in
- * Kubernetes are.  Here no time passes between asking for room and waiting for
- * it, so that nothing is ever AttemptCreationRequested.
+ * FrameworkController's nine names (job-spec 5.3) show the progress of its
+ * objects in Kubernetes.  Here requesting a place and waiting for it are one
+ * step, so nothing is ever AttemptCreationRequested.
  */
 #include "job/inside.h"
 
@@ -50,7 +50,7 @@ static const char deleting[] = "AttemptDeleting";
 static const char attempt_completed[] = "AttemptCompleted";
 static const char completed[] = "Completed";
 
-/* Was room asked for, of all or of some tasks? */
+/* Returns whether a place was requested, for all or some tasks. */
 static bool is_asked(const pai__job *job)
 {
   const pai__task *tasks = pai__job_tasks(job);
@@ -63,7 +63,7 @@ static bool is_asked(const pai__job *job)
 
 const char *pai__job_contract_state(const pai__job *job)
 {
-  if (job->preempting) /* as what others delete */
+  if (job->preempting) /* shown like a deletion by others */
     return deleting;
   switch (job->state) {
   case PAI__JOB_QUEUED:
@@ -101,7 +101,7 @@ const char *pai__job_task_contract_state(const pai__job *job, uint32_t task)
   }
 }
 
-/* --- the API's ---------------------------------------------------------------- */
+/* --- states of the API --------------------------------------------------- */
 
 static const char *api_final(int code)
 {
@@ -133,7 +133,7 @@ const char *pai__api_attempt_state(const char *state, int code)
                                                : pai__api_state(state, code);
 }
 
-/* --- why it was decided --------------------------------------------------------- */
+/* --- why an attempt was decided ------------------------------------------ */
 
 void pai__job_trigger_message(pai__buf *out, const pai__job *job)
 {

@@ -1,7 +1,7 @@
-/* json.c - the JSON reader: one pass, no recursion, no memory per value */
+/* json.c - JSON parser: one pass, no recursion, no allocation per value */
 #include "json/reader.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 
 enum { DEFAULT_DEPTH = 64, DEFAULT_BYTES = 64 << 20 };
 
@@ -12,7 +12,7 @@ static bool is_comment(const char *p)
   return p[0] == '/' && (p[1] == '/' || p[1] == '*');
 }
 
-/* "WANTED, not WHAT_IS_THERE". */
+/* Fails with "WANTED, not WHAT_IS_THERE". */
 static int fail_at(pai__json_reader *r, const char *wanted)
 {
   pai__pos at = pai__json_place(r, r->p);
@@ -32,7 +32,7 @@ static int fail_at(pai__json_reader *r, const char *wanted)
                       r->p);
 }
 
-/* The same, and that a comment is the reason. */
+/* Likewise, with help if a comment is the reason. */
 static int fail_wanted(pai__json_reader *r, const char *wanted)
 {
   int rc = fail_at(r, wanted);
@@ -83,14 +83,14 @@ static inline void skip_space(pai__json_reader *r)
   r->p = p;
 }
 
-/* What nobody writes, and all that looks for the end of a text stops at. */
+/* NULs are refused because searches for the end of a comment stop at them. */
 static int fail_nul(pai__json_reader *r)
 {
   return pai__fail_at(r->err, PAI_EINVAL, pai__json_place(r, r->p),
                       "a NUL byte is in a comment");
 }
 
-/* Skips one comment, if there is one. */
+/* Skips one comment.  *found says whether there was one. */
 static int skip_comment(pai__json_reader *r, bool *found)
 {
   const char *start = r->p;
@@ -116,7 +116,7 @@ static int skip_comment(pai__json_reader *r, bool *found)
                       "the comment has no end");
 }
 
-/* Space, and comments where they are allowed. */
+/* Skips space, and comments where flags allow them. */
 static int skip_between(pai__json_reader *r)
 {
   bool found = true;
@@ -139,7 +139,7 @@ static bool is_digit(char c)
   return c >= '0' && c <= '9';
 }
 
-/* Moves over digits; false when there is none. */
+/* Skips digits.  Returns false if there is none. */
 static bool skip_digits(const char **p)
 {
   const char *start = *p;
@@ -149,7 +149,7 @@ static bool skip_digits(const char **p)
   return *p > start;
 }
 
-/* Moves over a fraction and an exponent; false when one is incomplete. */
+/* Skips a fraction and an exponent.  Returns false if one is incomplete. */
 static bool skip_fraction(const char **p)
 {
   if (**p == '.') {
@@ -166,7 +166,7 @@ static bool skip_fraction(const char **p)
   return true;
 }
 
-/* Moves over a number; an error leaves r->p at what is wrong. */
+/* Skips a number.  An error leaves r->p at the wrong byte. */
 static int skip_number(pai__json_reader *r, const char *digits, bool *whole)
 {
   const char *p = digits;
@@ -184,7 +184,7 @@ static int skip_number(pai__json_reader *r, const char *digits, bool *whole)
   return PAI_OK;
 }
 
-/* The digits as a number of 64 bits, unless it is too large. */
+/* Reads digits as a 64-bit number.  Returns false if it exceeds `limit`. */
 static bool small_whole(const char *p, const char *end, uint64_t limit,
                         uint64_t *m)
 {
@@ -283,14 +283,14 @@ static int close_collection(pai__json_reader *r)
   return pai__tree_close(r->t, n, pai__json_offset(r, r->p), how, r->err);
 }
 
-/* A key and its colon. */
+/* Reads a key and its colon. */
 static int read_key(pai__json_reader *r)
 {
   int rc;
 
   if (*r->p != '"')
     return fail_key(r);
-  rc = pai__json_string(r, PAI__DOUBLE | PAI__IS_KEY);
+  rc = pai__json_read_string(r, PAI__DOUBLE | PAI__IS_KEY);
   if (rc < 0)
     return rc;
   if (*r->p != ':' && (rc = skip_between(r)) < 0)
@@ -305,14 +305,14 @@ static int read_key(pai__json_reader *r)
 static int read_scalar(pai__json_reader *r)
 {
   if (*r->p == '"')
-    return pai__json_string(r, PAI__DOUBLE);
+    return pai__json_read_string(r, PAI__DOUBLE);
   if (*r->p == '-' || is_digit(*r->p))
     return read_number(r);
   return read_word(r);
 }
 
-/* Starts a value: a scalar is read whole, of a collection all up to its first
- * value.  *more says that this value is still to come. */
+/* Starts a value: reads a scalar, or a collection up to its first value.
+ * *more says that this value is still to come. */
 static int start_value(pai__json_reader *r, bool *more)
 {
   bool mapping = *r->p == '{';
@@ -335,14 +335,14 @@ static int start_value(pai__json_reader *r, bool *more)
   return mapping ? read_key(r) : PAI_OK;
 }
 
-/* After a comma: whether a bracket may close here. */
+/* Returns whether the collection may end here, after a comma. */
 static bool ends_early(const pai__json_reader *r, bool mapping)
 {
   return (r->flags & PAI__JSON_COMMAS) != 0 && *r->p == (mapping ? '}' : ']');
 }
 
-/* After a value: closes what ends here.  *more says that another value comes
- * in the collection that is open then. */
+/* Closes the collections that end after a value.  *more says that another
+ * value follows in the innermost open one. */
 static int end_value(pai__json_reader *r, bool *more)
 {
   int rc = skip_between(r);

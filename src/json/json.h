@@ -1,9 +1,9 @@
 /*
- * json.h - reads JSON (RFC 8259) into a tree
+ * json.h - strict JSON parser (RFC 8259) that builds a tree
  *
- * Strict unless flags loosen it: no trailing commas, no lone surrogates,
- * nothing behind the value.
- * Whole numbers of up to 64 bits stay exact.  A byte-order mark is skipped.
+ * Unless flags allow them, it refuses trailing commas and comments.  It always
+ * refuses lone surrogates and text behind the value.  Whole numbers of up to
+ * 64 bits stay exact.  A byte-order mark is skipped.
  */
 #ifndef PAI_SRC_JSON_JSON_H
 #define PAI_SRC_JSON_JSON_H
@@ -12,8 +12,8 @@
 
 enum {
   PAI__JSON_COMMENTS = 1,   /* allow // and C comments where space may be */
-  PAI__JSON_DUPLICATES = 2, /* of two equal keys the later counts, as in
-                               JavaScript; otherwise they are an error */
+  PAI__JSON_DUPLICATES = 2, /* the later of two equal keys counts, as in
+                               JavaScript; else equal keys are an error */
   PAI__JSON_COMMAS = 4      /* allow one comma before a closing bracket */
 };
 
@@ -24,8 +24,8 @@ typedef struct pai__json_options {
   const pai_alloc *alloc; /* NULL: libc */
 } pai__json_options;
 
-/* opts may be NULL.  PAI_EINVAL for what is no JSON, PAI_ELIMIT, PAI_ENOMEM;
- * free with pai__tree_free(). */
+/* Parses a text.  opts may be NULL.  Returns PAI_OK, PAI_EINVAL for invalid
+ * JSON, PAI_ELIMIT or PAI_ENOMEM.  Free the tree with pai__tree_free(). */
 int pai__json_parse(pai__tree **out, const char *text, size_t len,
                     const pai__json_options *opts, pai_error **err);
 

@@ -1,4 +1,4 @@
-/* node.c - a value that was read, written again */
+/* node.c - writes a node of a parsed tree as JSON */
 #include "json/node.h"
 
 static void write_children(pai__json_writer *w, const pai__tree *t,
@@ -18,7 +18,7 @@ static void write_children(pai__json_writer *w, const pai__tree *t,
   }
 }
 
-/* As deep as the reader lets it be. */
+/* The recursion is as deep as the tree, which the reader limits. */
 void pai__json_node(pai__json_writer *w, const pai__tree *t, pai__node n)
 {
   const char *text;

@@ -1,4 +1,4 @@
-/* reader.h - the JSON reader's state */
+/* reader.h - state of the JSON parser */
 #ifndef PAI_SRC_JSON_READER_H
 #define PAI_SRC_JSON_READER_H
 
@@ -6,11 +6,11 @@
 
 typedef struct pai__json_reader {
   pai__tree *t;
-  const char *p;   /* what comes next */
-  const char *end; /* NULs follow, so looking at *p is always allowed */
-  char *to;        /* where the next string goes */
-  pai__node open;  /* the innermost open collection; its parent waits in its
-                      skip.  PAI__NO_NODE outside the value */
+  const char *p;   /* the next byte to parse */
+  const char *end; /* end of the text; NULs follow, so *p may always be read */
+  char *to;        /* where the next string is stored */
+  pai__node open;  /* the innermost open collection, or PAI__NO_NODE; its
+                      parent is in its skip */
   uint32_t depth, max_depth;
   unsigned flags;
   pai_error **err;
@@ -28,7 +28,7 @@ static inline pai__pos pai__json_place(const pai__json_reader *r,
   return pai__tree_pos(r->t, pai__json_offset(r, p));
 }
 
-/* Eight bytes from anywhere. */
+/* Loads eight bytes from an address of any alignment. */
 static inline uint64_t pai__load8(const char *p)
 {
   uint64_t w;
@@ -39,7 +39,7 @@ static inline uint64_t pai__load8(const char *p)
 
 #define PAI__EVERY_BYTE(c) (UINT64_C(0x0101010101010101) * (c))
 
-/* Reads a string whose opening quote is at r->p. */
-int pai__json_string(pai__json_reader *r, uint8_t flags);
+/* Parses a string; r->p is at its opening quote. */
+int pai__json_read_string(pai__json_reader *r, uint8_t flags);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * strings.c - JSON strings
+ * strings.c - parser of JSON strings
  *
- * They are copied eight bytes at a time into room that was taken at once:
- * decoded and with its NUL, a string is never longer than its source.
+ * Strings are copied eight bytes at a time into memory that was reserved at
+ * once: a decoded string with its NUL is never longer than its source.
  */
 #include "json/reader.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #define HIGH_BITS PAI__EVERY_BYTE(0x80u)
 
@@ -26,7 +26,7 @@ static int hex4(const char *p, uint32_t *value)
   return PAI_OK;
 }
 
-/* Decodes "\uXXXX", or two of them that make a pair. */
+/* Decodes "\uXXXX" or a surrogate pair. */
 static int read_unicode(pai__json_reader *r)
 {
   uint32_t c, low;
@@ -66,7 +66,7 @@ static int read_escape(pai__json_reader *r)
   return PAI_OK;
 }
 
-/* Whatever stops a string's fast path: one escape, one character that is not
+/* Handles what ends the fast path: one escape, one character that is not
  * ASCII, or an error. */
 static int read_special(pai__json_reader *r, const char *start)
 {
@@ -97,19 +97,19 @@ static int read_special(pai__json_reader *r, const char *start)
   return PAI_OK;
 }
 
-/* Bytes, as a mask of high bits, that end the fast path: quotes, backslashes,
- * control characters and all that is not ASCII. */
+/* Marks the bytes that end the fast path by their high bits: quotes,
+ * backslashes, control characters and bytes that are not ASCII. */
 static uint64_t special_bytes(uint64_t w)
 {
   uint64_t quote = w ^ PAI__EVERY_BYTE('"'), slash = w ^ PAI__EVERY_BYTE('\\');
 
-  /* The lowest bit set is exact, which is all that is asked of it. */
+  /* Only the lowest mark is exact, and only that one is used. */
   return ((w - PAI__EVERY_BYTE(' ')) | (quote - PAI__EVERY_BYTE(1u)) |
           (slash - PAI__EVERY_BYTE(1u)) | w) &
          HIGH_BITS;
 }
 
-/* The number of bytes before the first that is marked. */
+/* Returns the number of bytes before the first marked one. */
 static size_t first_marked(uint64_t mask)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -125,8 +125,8 @@ static size_t first_marked(uint64_t mask)
 #endif
 }
 
-/* Copies a string's bytes from behind its opening quote to behind the closing
- * one. */
+/* Copies a string from the byte after its opening quote to its closing quote,
+ * which it skips. */
 static int copy_string(pai__json_reader *r)
 {
   const char *start = r->p - 1;
@@ -153,7 +153,7 @@ static int copy_string(pai__json_reader *r)
   return PAI_OK;
 }
 
-int pai__json_string(pai__json_reader *r, uint8_t flags)
+int pai__json_read_string(pai__json_reader *r, uint8_t flags)
 {
   uint32_t start = pai__json_offset(r, r->p);
   char *text = r->to;

@@ -1,7 +1,12 @@
 /* writer.c - the JSON writer */
 #include "json/writer.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/milli.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 enum { FLUSH_AT = 8192 };
 
@@ -49,7 +54,7 @@ static void put_line(pai__json_writer *w)
   }
 }
 
-/* What stands before an entry of a collection. */
+/* Writes what precedes an entry of a collection. */
 static void put_separator(pai__json_writer *w, bool first)
 {
   if (!first)
@@ -64,8 +69,8 @@ static bool is_clean(unsigned char c)
   return c >= ' ' && c < 0x80 && c != '"' && c != '\\';
 }
 
-/* Has one of these eight bytes the value 0?  (The usual trick: only a byte that
- * is 0 turns its high bit on by a borrow of its own.) */
+/* Returns whether one of eight bytes is 0.  Only a zero byte starts a
+ * borrow. */
 static uint64_t has_zero(uint64_t v)
 {
   return (v - 0x0101010101010101u) & ~v & 0x8080808080808080u;
@@ -78,7 +83,7 @@ static bool are_clean(const char *s)
 
   memcpy(&v, s, sizeof(v));
   controls =
-    (v - each * ' ') & 0x8080808080808080u; /* or a neighbour of one */
+    (v - each * ' ') & 0x8080808080808080u; /* may also mark a neighbour */
   return (v & 0x8080808080808080u) == 0 && controls == 0 &&
          has_zero(v ^ each * '"') == 0 && has_zero(v ^ each * '\\') == 0;
 }
@@ -95,7 +100,7 @@ static bool is_clean_text(const char *s, size_t len)
   return i == len;
 }
 
-/* What needs no escapes, at once: nearly all there is. */
+/* Writes a string without escapes at once, as nearly all strings are. */
 static bool put_clean(pai__json_writer *w, const char *s, size_t len)
 {
   char *to;
@@ -106,7 +111,7 @@ static bool put_clean(pai__json_writer *w, const char *s, size_t len)
   *to = '"';
   if (len > 0)
     memcpy(to + 1, s, len);
-  memcpy(to + 1 + len, "\"", 2); /* and a NUL */
+  memcpy(to + 1 + len, "\"", 2); /* also copies the NUL */
   w->out->len += len + 2;
   if (w->sink != NULL && w->out->len >= FLUSH_AT)
     flush(w);
@@ -152,7 +157,7 @@ static void put_string(pai__json_writer *w, const char *s, size_t len)
 
 /* --- values ------------------------------------------------------------- */
 
-/* What stands before a value; false when none may come. */
+/* Writes what precedes a value.  Returns false if no value is allowed here. */
 static bool start_value(pai__json_writer *w)
 {
   bool array =
@@ -252,7 +257,7 @@ void pai__json_null(pai__json_writer *w)
     put(w, "null", 4);
 }
 
-/* The end of the string or of the run of other tokens at `i`. */
+/* Returns the end of the string, or of the run of other tokens, at `i`. */
 static size_t token_end(const char *json, size_t len, size_t i)
 {
   if (json[i] != '"') {
@@ -283,6 +288,135 @@ void pai__json_written(pai__json_writer *w, const char *json, size_t len)
 {
   if (start_value(w))
     put(w, json, len);
+}
+
+void pai__json_string(pai__json_writer *w, const char *s)
+{
+  if (s != NULL)
+    pai__json_text(w, s, strlen(s));
+  else
+    pai__json_null(w);
+}
+
+void pai__json_id(pai__json_writer *w, uint64_t id)
+{
+  char digits[24];
+
+  if (id <= INT64_MAX) {
+    pai__json_int(w, (int64_t)id);
+    return;
+  }
+  (void)snprintf(digits, sizeof(digits), "%" PRIu64, id);
+  pai__json_string(w, digits);
+}
+
+void pai__json_milli(pai__json_writer *w, uint64_t milli)
+{
+  char text[PAI__MILLI_TEXT];
+
+  if (milli % 1000 == 0) {
+    pai__json_int(w, (int64_t)(milli / 1000));
+    return;
+  }
+  (void)pai__milli_text(text, milli);
+  pai__json_ready(w, text, strlen(text));
+}
+
+/* --- members ------------------------------------------------------------ */
+
+void pai__json_member(pai__json_writer *w, const char *key)
+{
+  pai__json_key(w, key, strlen(key));
+}
+
+void pai__json_put_text(pai__json_writer *w, const char *key, const char *text)
+{
+  pai__json_member(w, key);
+  pai__json_string(w, text);
+}
+
+void pai__json_put_known(pai__json_writer *w, const char *key,
+                         const char *text)
+{
+  if (text != NULL)
+    pai__json_put_text(w, key, text);
+}
+
+void pai__json_put_word(pai__json_writer *w, const char *key, const char *text)
+{
+  if (text != NULL && *text != '\0')
+    pai__json_put_text(w, key, text);
+}
+
+void pai__json_put_int(pai__json_writer *w, const char *key, int64_t value)
+{
+  pai__json_member(w, key);
+  pai__json_int(w, value);
+}
+
+void pai__json_put_id(pai__json_writer *w, const char *key, uint64_t id)
+{
+  pai__json_member(w, key);
+  pai__json_id(w, id);
+}
+
+void pai__json_put_milli(pai__json_writer *w, const char *key, uint64_t milli)
+{
+  pai__json_member(w, key);
+  pai__json_milli(w, milli);
+}
+
+void pai__json_put_bool(pai__json_writer *w, const char *key, bool value)
+{
+  pai__json_member(w, key);
+  pai__json_bool(w, value);
+}
+
+void pai__json_put_object(pai__json_writer *w, const char *key)
+{
+  pai__json_member(w, key);
+  pai__json_begin_object(w);
+}
+
+void pai__json_put_array(pai__json_writer *w, const char *key)
+{
+  pai__json_member(w, key);
+  pai__json_begin_array(w);
+}
+
+/* --- forms -------------------------------------------------------------- */
+
+static void write_value(pai__json_writer *w, char kind, va_list *values)
+{
+  switch (kind) {
+  case 's': pai__json_string(w, va_arg(*values, const char *)); break;
+  case 'i': pai__json_int(w, va_arg(*values, int)); break;
+  default: pai__json_bool(w, va_arg(*values, int) != 0); break;
+  }
+}
+
+void pai__json_write(pai__json_writer *w, const char *form, ...)
+{
+  va_list values;
+  size_t len;
+
+  va_start(values, form);
+  for (; *form != '\0'; form += len > 0 ? len : 1) {
+    len = strcspn(form, ":,{}[]");
+    if (form[len] == ':' && *form == '*')
+      pai__json_member(w, va_arg(values, const char *));
+    else if (form[len] == ':' && len > 0)
+      pai__json_key(w, form, len);
+    else if (len > 1)
+      pai__json_written(w, form, len);
+    else if (len == 1)
+      write_value(w, *form, &values);
+    else if (*form == '{' || *form == '[')
+      begin(w, *form == '{');
+    else if (*form == '}' || *form == ']')
+      end(w, *form == '}');
+  }
+  va_end(values);
 }
 
 int pai__json_finish(pai__json_writer *w)

@@ -1,12 +1,12 @@
 /*
- * loop.c - pai_loop: a libuv loop, ours or the host's, and how it is run
+ * loop.c - pai_loop: runs a libuv loop, its own or the host's
  *
  * `wake` is an unreferenced async handle: it ends a wait but keeps no loop
  * alive.  uv_async_send() is safe in signal handlers, so pai_loop_wake() is.
  */
 #include "loop/loop.h"
 
-#include "base/fork.h"
+#include "base/os/fork.h"
 
 #include <openpai/uv.h>
 
@@ -19,13 +19,14 @@ struct pai_loop {
   uv_loop_t *uv;
   uv_async_t wake;
   unsigned forks;
-  bool running; /* in pai_loop_run() and the like: refuse re-entry */
-  bool freed;   /* meanwhile: the memory goes when that returns */
+  bool running; /* in pai_loop_run() or the like: refuse re-entry */
+  bool freed;   /* freed while running: the memory is freed when that
+                   returns */
 };
 
 static void on_wake(uv_async_t *handle)
 {
-  (void)handle; /* having ended the wait is all */
+  (void)handle; /* ending the wait is enough */
 }
 
 int pai__uv_fail(pai_error **err, int status, const char *fmt, ...)
@@ -106,7 +107,7 @@ static void free_own(pai_loop *loop)
   pai_alloc alloc = loop->alloc;
 
   uv_close((uv_handle_t *)&loop->wake, NULL);
-  (void)uv_run(&loop->own, UV_RUN_NOWAIT); /* takes a pai_loop_stop() back */
+  (void)uv_run(&loop->own, UV_RUN_NOWAIT); /* undoes a pai_loop_stop() */
   (void)uv_run(&loop->own, UV_RUN_DEFAULT);
   (void)uv_loop_close(&loop->own);
   pai__free(&alloc, loop, sizeof(*loop));

@@ -1,7 +1,7 @@
-/* poll.c - a descriptor that is waited for on the loop */
+/* poll.c - waits for events of a descriptor on the loop */
 #include "loop/loop.h"
 
-#include "base/fork.h"
+#include "base/os/fork.h"
 
 #include <uv.h>
 
@@ -10,7 +10,7 @@ struct pai__poll {
   pai_alloc alloc;
   unsigned forks;
   int fd;
-  int events; /* that are waited for */
+  int events; /* the caller waits for */
   pai__poll_cb cb;
   void *user_data;
 };
@@ -22,9 +22,10 @@ static void on_poll(uv_poll_t *handle, int status, int events)
 
   if (PAI__IS_FORKED(poll))
     return;
-  if (status < 0) { /* whoever asks the descriptor will be told what it is */
+  if (status < 0) { /* report all events: the caller's next read or write gets
+                       the error */
     seen = poll->events;
-    poll->events = 0; /* libuv has stopped it: it may be begun again */
+    poll->events = 0; /* libuv has stopped it: it must be started again */
   }
   if ((events & UV_READABLE) != 0)
     seen |= PAI__READABLE;

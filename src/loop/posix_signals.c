@@ -1,8 +1,9 @@
 /*
- * posix_signals.c - blocks the program's signals while a library makes a thread
+ * posix_signals.c - blocks the program's signals while a library creates a
+ * thread
  *
- * They are for the program's own threads, except those that a thread itself is
- * the cause of.
+ * Signals are for the program's own threads, except those that a thread's own
+ * fault causes.
  */
 #include "loop/posix_signals.h"
 
@@ -11,7 +12,7 @@
 void pai__block_signals(sigset_t *before)
 {
   static const int own[] = { SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-                             SIGTRAP, SIGABRT, SIGSYS, SIGPROF };
+                             SIGTRAP, SIGABRT, SIGSYS };
   sigset_t most;
 
   (void)sigfillset(&most);

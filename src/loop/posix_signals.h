@@ -1,11 +1,12 @@
-/* posix_signals.h - internal: signals of the program and threads of libraries */
+/* posix_signals.h - internal: blocks signals while libraries create threads */
 #ifndef PAI_SRC_LOOP_POSIX_SIGNALS_H
 #define PAI_SRC_LOOP_POSIX_SIGNALS_H
 
 #include <signal.h>
 
-/* A thread begins with the signal mask of the thread that makes it.  Called before
- * a library may make one; pthread_sigmask(SIG_SETMASK, before) undoes it. */
+/* Blocks all signals, because a new thread inherits its creator's mask.  Call
+ * it before a library may create one; pthread_sigmask(SIG_SETMASK, before)
+ * undoes it. */
 void pai__block_signals(sigset_t *before);
 
 #endif

@@ -1,7 +1,7 @@
 /* timer.c - one-shot timers on the loop */
 #include "loop/loop.h"
 
-#include "base/fork.h"
+#include "base/os/fork.h"
 
 #include <uv.h>
 

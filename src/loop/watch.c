@@ -1,7 +1,7 @@
-/* watch.c - a folder in which files are changed by others */
+/* watch.c - watches a folder for changed files */
 #include "loop/loop.h"
 
-#include "base/fork.h"
+#include "base/os/fork.h"
 
 #include <uv.h>
 

@@ -1,7 +1,7 @@
-/* work.c - what takes long is done beside the loop, by libuv's threads */
+/* work.c - runs long work in libuv's threads */
 #include "loop/loop.h"
 
-#include "base/fork.h"
+#include "base/os/fork.h"
 #include "loop/posix_signals.h"
 
 #include <stdatomic.h>
@@ -16,7 +16,7 @@ struct pai__work {
   pai__timer_cb done;
   void *user_data;
   bool busy;
-  bool closed; /* to be freed when it is done */
+  bool closed; /* free it when it is done */
 };
 
 static void free_work(pai__work *work)
@@ -54,7 +54,7 @@ static void on_done(uv_work_t *request, int status)
 {
   pai__work *work = request->data;
 
-  (void)status; /* nobody cancels it */
+  (void)status; /* it is never canceled */
   work->busy = false;
   if (work->closed)
     free_work(work);
@@ -62,13 +62,13 @@ static void on_done(uv_work_t *request, int status)
     work->done(work->user_data);
 }
 
-/* --- the end of a child ------------------------------------------------------ */
+/* --- the exit of a child process ----------------------------------------- */
 
-/* libuv 1.44 waits for its threads when the process exits, also in a child of
- * fork(), which has none of them, and crashes.  It makes new ones when they are
- * asked for something.  This library's destructors run before libuv's. */
+/* At process exit libuv 1.44 waits for its threads, also in a child of fork(),
+ * which has none, and crashes.  It creates new threads when work is queued.
+ * This library's destructors run before libuv's. */
 static atomic_uint
-  pool; /* pai__forks() of the process that has them, plus 1 */
+  pool; /* pai__forks() of the process that has threads, plus 1 */
 
 static void nothing(uv_work_t *request)
 {
@@ -99,7 +99,7 @@ void pai__work_start(pai__work *work)
                                    memory_order_relaxed) != work->forks + 1;
   work->busy = true;
   work->request.data = work;
-  if (first) /* libuv makes its threads now */
+  if (first) /* libuv creates its threads now */
     pai__block_signals(&before);
   (void)uv_queue_work(work->uv, &work->request, on_run, on_done);
   if (first)

@@ -1,4 +1,4 @@
-/* accounts.c - lends accounts the clock, the batch and the threads */
+/* accounts.c - a platform as the host of its accounts */
 #include "platform/accounts.h"
 
 #include "platform/apart.h"
@@ -26,12 +26,12 @@ static void on_changed(void *ctx, bool urgent, bool secret)
   if (urgent)
     pai__platform_hurry(p);
   else
-    pai__turn_ask(p->kick);
+    pai__loop_step_ask(p->kick);
 }
 
 static void on_soon(void *ctx)
 {
-  pai__turn_ask(((pai_platform *)ctx)->kick);
+  pai__loop_step_ask(((pai_platform *)ctx)->kick);
 }
 
 static int on_sync(void *ctx, pai__safe_cb cb, void *user_data)
@@ -81,7 +81,7 @@ static bool is_over(const pai__pjob *j)
   return pai__job_public_state(&j->job) >= PAI_STATE_SUCCEEDED;
 }
 
-/* Nobody could stop them but administrators. */
+/* Stops jobs without an owner: only administrators could stop them. */
 static void on_orphaned(void *ctx)
 {
   pai_platform *p = ctx;
@@ -113,7 +113,7 @@ int pai_platform_usage(const pai_platform *p, const char *user, pai_usage *out)
   return PAI__FILL_VIEW(out, sum, pai_usage, tasks);
 }
 
-/* Where users are told apart: not of who has the platform alone. */
+/* No limit for the only user of a platform. */
 uint64_t pai__platform_processes(const pai__pjob *j)
 {
   const pai_platform *p = j->platform;

@@ -1,17 +1,17 @@
 /*
- * apart.c - what keeps jobs of several accounts apart on a platform of one user
+ * apart.c - isolation of jobs of several accounts on a platform of one user
  *
- * All of them run as that user.  The back end hides the root from tasks in a
- * sandbox or a container, with the key, the database, the socket and other
- * jobs' folders in it.  What a job asks for must not undo that; and where there
- * is no sandbox, or nothing holds it, that is said.
+ * All of them run as that user.  The back end hides the root, with its key,
+ * database, socket and other jobs' folders, from tasks in a sandbox or a
+ * container.  A job must not undo that by its options.  A platform without an
+ * effective sandbox logs a warning.
  */
 #include "platform/apart.h"
 
 #include "account/account.h"
-#include "job/plan.h"
+#include "job/plan/plan.h"
 
-/* What the back end says of `auto` begins with what it is. */
+/* With `auto` the back end's description begins with the runtime's name. */
 static bool has_sandbox(const pai_platform *p)
 {
   static const char name[] = "bwrap";
@@ -21,7 +21,7 @@ static bool has_sandbox(const pai_platform *p)
           strncmp(p->ops->runtime(p->backend), name, sizeof(name) - 1) == 0);
 }
 
-/* In which run those that have an image. */
+/* Container engines run only the jobs with an image. */
 static bool is_engine(int runtime)
 {
   return runtime == PAI_RUNTIME_PODMAN || runtime == PAI_RUNTIME_DOCKER;
@@ -71,12 +71,12 @@ int pai__apart_check_runtime(const pai__pjob *j, pai_error **err)
   (void)pai__fail(err, PAI_EPERM,
                   "the runtime \"process\" is for administrators here: such "
                   "jobs can read the platform's own files");
-  pai__error_help(err, "leave extras.openpai.runtime out, or say bwrap");
+  pai__error_help(err, "remove extras.openpai.runtime, or set it to bwrap");
   return PAI_EPERM;
 }
 
-/* Where a task begins it is shown the folder; the job's own code lies there,
- * too, and is not asked for by its path. */
+/* A task sees its working folder, so that must not lie in the root.  The job's
+ * own code does, but is not asked for by path. */
 int pai__apart_check_work_dir(const pai__pjob *j, pai_error **err)
 {
   static const char open[] = "/storages/";
@@ -97,7 +97,7 @@ int pai__apart_check_work_dir(const pai__pjob *j, pai_error **err)
   return PAI_EINVAL;
 }
 
-/* Of the folders that the job names, one in the root; NULL: none is. */
+/* Returns a folder in the root that the job names, or NULL. */
 static const char *find_in_root(const pai__pjob *j)
 {
   const pai__tree *t = j->spec->tree;

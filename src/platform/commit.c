@@ -1,25 +1,26 @@
 /*
- * commit.c - what was recorded becomes durable
+ * commit.c - commits of recorded changes to the database
  *
- * One commit is under way at a time, on libuv's threads; what happens
- * meanwhile is collected for the next one.  A commit that fails is tried again
- * with the same changes, and until it succeeds nothing goes on that would have
- * to be durable: no job is taken, none is started, and nothing is told.  Jobs
- * that were not durable before are withdrawn.
+ * One commit is under way at a time, on libuv's threads; changes meanwhile are
+ * collected for the next one.  A commit that fails is tried again with the same
+ * changes.  Until it succeeds nothing goes on that has to be durable: no job is
+ * accepted or started, and nothing is reported.  Jobs that were not durable
+ * before are withdrawn.
  */
+#include "platform/files/code.h"
 #include "platform/follow.h"
-#include "platform/placing.h"
-#include "platform/record.h"
+#include "platform/place/placing.h"
+#include "platform/records/record.h"
 #include "platform/sched_file.h"
-#include "platform/vcs.h"
+#include "platform/place/vcs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum {
-  MANY = 32, /* who wait: then a commit need not wait for the turn, */
-  SOME = 8,  /* nor, behind another one, for the answers to those before */
-  SNAPSHOT = 1 << 16, /* bytes of log before there is another one */
+  MANY = 32, /* waiting syncs with which a commit begins before the step */
+  SOME = 8, /* waiting syncs with which it begins right after another commit */
+  SNAPSHOT = 1 << 16, /* least bytes of log between two snapshots */
   FIRST_DELAY = 100000,
   LAST_DELAY = 30000000,
   LAST_TRIES = 5 /* of a platform that closes */
@@ -27,12 +28,12 @@ enum {
 
 struct pai__sync {
   pai__sync *next;
-  uint64_t commit; /* which has to be durable */
+  uint64_t commit; /* number of the commit that has to be done */
   pai_sync_cb cb;
   void *user_data;
 };
 
-/* --- who waits --------------------------------------------------------------- */
+/* --- syncs ---------------------------------------------------------------- */
 
 static bool is_dirty(const pai_platform *p)
 {
@@ -40,7 +41,7 @@ static bool is_dirty(const pai_platform *p)
          p->incomplete || p->vcs->changed || !pai__batch_is_empty(p->batch);
 }
 
-/* Whoever waits for a commit that has not begun, if those are so many. */
+/* Tells whether enough syncs wait for a commit that has not begun. */
 static bool some_wait(const pai_platform *p)
 {
   size_t n = 0;
@@ -74,7 +75,7 @@ int pai_platform_sync(pai_platform *p, pai_sync_cb cb, void *user_data)
   return PAI_OK;
 }
 
-/* Those that wait for no later commit than `last`. */
+/* Calls back for syncs that wait for no later commit than `last`. */
 static void call_syncs(pai_platform *p, uint64_t last, int status)
 {
   pai__sync *end = NULL, *s;
@@ -98,6 +99,10 @@ void pai__commit_told(pai_platform *p)
   bool nothing_left =
     p->store == NULL || ((!p->committing || p->tidying) && !is_dirty(p));
 
+  /* On a full disk all callers wait for a removal under way: after openpai rm
+   * the next job must find room. */
+  if (p->full && pai__code_is_removing(p))
+    return;
   if (p->lost)
     call_syncs(p, UINT64_MAX, p->trouble_rc < 0 ? p->trouble_rc : PAI_ENOMEM);
   else
@@ -110,7 +115,7 @@ void pai__commit_refuse(pai_platform *p)
     call_syncs(p, UINT64_MAX, p->trouble_rc);
 }
 
-/* --- the scheduler's log ----------------------------------------------------- */
+/* --- the scheduler's log -------------------------------------------------- */
 
 static int on_line(void *user_data, const char *bytes, size_t len)
 {
@@ -123,7 +128,7 @@ static int on_line(void *user_data, const char *bytes, size_t len)
   return p->unheard ? PAI_ENOMEM : PAI_OK;
 }
 
-/* From its present state on; the lines are then its snapshot. */
+/* Begins the log at the present state; the lines are then a snapshot. */
 static int begin_log(pai_platform *p)
 {
   int rc;
@@ -169,7 +174,7 @@ static int take_lines(pai_platform *p)
   return rc;
 }
 
-/* --- committing -------------------------------------------------------------- */
+/* --- committing ----------------------------------------------------------- */
 
 static void run_commit(void *user_data)
 {
@@ -196,11 +201,12 @@ static void try_commit(void *user_data)
   pai__work_start(p->commit);
 }
 
-/* Nobody waits for a disk, or for memory, for ever. */
+/* A platform that closes does not wait for a disk or memory for ever. */
 static void give_up(pai_platform *p)
 {
-  pai__log_line(&p->log, PAI_LOG_ERROR,
-                "closing without the last changes in the database");
+  pai__log_line(
+    &p->log, PAI_LOG_ERROR,
+    "closing: the last changes could not be written to the database");
   p->committing = p->failing = p->incomplete = false;
   pai__batch_clear(p->flight);
   pai__batch_clear(p->batch);
@@ -210,11 +216,11 @@ static void give_up(pai_platform *p)
   while (pai__platform_pop(p, PAI__CHANGED) != NULL)
     ;
   p->lost = true;
-  pai__turn_ask(p->kick);
+  pai__loop_step_ask(p->kick);
 }
 
-/* What was dropped is overwritten when nothing else is to be done.  Where that
- * fails, it will be tried again after the next time. */
+/* Overwrites removed secrets and jobs in the database.  A failure is not tried
+ * again before the next removal. */
 static void tidy(pai_platform *p)
 {
   p->untidy = false;
@@ -233,7 +239,7 @@ bool pai__commit_begin(pai_platform *p, bool whole)
     whole = false;
   p->incomplete = !whole;
   p->stalls = whole ? 0 : p->stalls + 1;
-  if (!whole) { /* a part of what belongs together is not committed */
+  if (!whole) { /* changes of one step are committed together or not at all */
     if (p->closing && p->stalls >= LAST_TRIES)
       give_up(p);
     else
@@ -254,8 +260,7 @@ bool pai__commit_begin(pai_platform *p, bool whole)
   return true;
 }
 
-/* Jobs of which nothing was durable: nobody heard that they were accepted, and
- * nobody will. */
+/* Withdraws jobs that are not durable: their submission was not confirmed. */
 static void withdraw(pai_platform *p)
 {
   const pai__map_entry *e;
@@ -299,14 +304,14 @@ static void on_failed(pai_platform *p)
 static void on_tidied(pai_platform *p)
 {
   if (p->commit_rc < 0)
-    pai__log_line(&p->log, PAI_LOG_WARNING, "cannot tidy the database: %s",
+    pai__log_line(&p->log, PAI_LOG_WARNING, "cannot clean up the database: %s",
                   pai_error_message(p->commit_err));
   p->tidying = p->committing = false;
-  pai__turn_ask(p->kick);
+  pai__loop_step_ask(p->kick);
 }
 
-/* A full disk still takes what was kept for the end of jobs and their removal;
- * new ones would use that up. */
+/* On a full disk there is a reserve for the ends and the removal of jobs.  New
+ * jobs would use it up. */
 static void note_reserve(pai_platform *p, bool full)
 {
   if (full && !p->full)
@@ -323,7 +328,7 @@ static void note_reserve(pai_platform *p, bool full)
 
 bool pai__commit_disk_is_full(pai_platform *p)
 {
-  if (p->full && !p->committing)
+  if (p->full) /* beside a commit as well: both only allocate blocks */
     note_reserve(p, !pai__store_reserve(p->store));
   return p->full;
 }
@@ -350,10 +355,10 @@ static void on_committed(void *user_data)
   pai__batch_clear(p->flight);
   p->committing = p->failing = false;
   if (pai__batch_is_empty(p->batch))
-    pai__map_dispose(&p->dropped); /* they are gone; it is empty and usable */
+    pai__map_dispose(&p->dropped); /* leaves an empty, usable map */
   pai__platform_durable(p);
-  pai__turn_ask(p->kick);
-  if (some_wait(p)) /* who was answered is sent that while it is under way */
+  pai__loop_step_ask(p->kick);
+  if (some_wait(p)) /* answers are sent while the commit is under way */
     pai__platform_record_now(p);
 }
 
@@ -377,7 +382,7 @@ bool pai__commit_is_idle(const pai_platform *p)
   return p->store == NULL || p->lost || !is_dirty(p);
 }
 
-/* What the next platform of this root is to know. */
+/* Records facts for the next platform of this root. */
 static int put_metas(pai_platform *p)
 {
   char seed[20];
@@ -404,7 +409,7 @@ int pai__commit_open(pai_platform *p, pai_error **err)
       pai__timer_new(&p->lazy, &p->alloc, p->loop, on_lazy, p) < 0 ||
       put_metas(p) < 0)
     return pai__oom(err);
-  /* A new scheduler has no time yet, and its log is to begin now. */
+  /* A new scheduler has no time yet; its log is to begin with now. */
   rc = pai__placing_tell(p, &(pai_sched_event){ .kind = PAI_SCHED_TIME }, err);
   if (rc < 0)
     return rc;

@@ -1,17 +1,17 @@
 /*
- * drive.c - between the folds and the scheduler
+ * drive.c - events for folds, and their actions
  *
- * What a fold asks for is taken in the same turn in which it is recorded.
- * What is the scheduler's is done at once, for that is in the same commit;
- * what is the tasks' waits for it.
+ * Actions are taken in the step in which the fold is recorded.  Those for the
+ * scheduler are done at once, because its log is in the same commit; those on
+ * tasks wait for that commit.
  */
-#include "platform/after.h"
-#include "platform/cores.h"
-#include "platform/logs.h"
-#include "platform/record.h"
-#include "platform/rooms.h"
+#include "platform/place/after.h"
+#include "platform/place/cores.h"
+#include "platform/files/logs.h"
+#include "platform/records/record.h"
+#include "platform/place/single.h"
 
-enum { AT_ONCE = 16 }; /* tasks of a job that one commit starts */
+enum { AT_ONCE = 16 }; /* most tasks of a job that one commit starts */
 
 pai__pjob *pai__platform_find_task(pai_platform *p, uint64_t id,
                                    uint32_t *task)
@@ -28,7 +28,7 @@ static void feed(pai__pjob *j, enum pai__event_kind kind, uint32_t task,
   int rc;
 
   if (task == PAI__NO_TASK)
-    event.task = event.count = 0; /* all of it */
+    event.task = event.count = 0; /* the whole job */
   rc = pai__job_handle(&j->job, &event);
   if (rc < 0)
     pai__log_line(
@@ -50,16 +50,16 @@ void pai__platform_event(pai__pjob *j, enum pai__event_kind kind,
     pai__logs_wake(j->platform, j->id);
   }
   pai__platform_put(j, PAI__CHANGED);
-  /* That a task runs is told soon enough with what comes next. */
+  /* The start of a task need not be committed at once. */
   if (kind == PAI__EV_TASK_STARTED && !pai__job_has_next(&j->job))
     j->platform->urgent = urgent;
 }
 
-/* What the attempt had goes. */
+/* Stops the timers of an attempt, and drops its plan. */
 static void end_attempt(pai__pjob *j)
 {
   pai__timer_stop(j->grace);
-  pai__timer_stop(j->retry); /* which a stop may overtake */
+  pai__timer_stop(j->retry); /* it runs if the job is stopped */
   pai__platform_forget_plan(j);
   j->preempted = false;
 }
@@ -83,7 +83,7 @@ static void tell_return(pai__pjob *j, const pai__action *a)
   pai_time left = a->until - pai__platform_now(j->platform);
 
   if (j->preempted && j->job.trigger == PAI__NO_TASK)
-    return; /* as was told when it was */
+    return; /* the preemption has its own event */
   if (a->until != 0)
     pai__happened(j, PAI__NO_TASK, "Warning", "BackOff",
                   "the job is tried again in %d seconds",
@@ -93,8 +93,8 @@ static void tell_return(pai__pjob *j, const pai__action *a)
                   "the job is tried again");
 }
 
-/* That an attempt has failed is told before the next one begins, and tasks
- * are started a few at a time: what happens meanwhile counts. */
+/* A failed attempt is reported before the next one begins.  Tasks are started a
+ * few at a time, so that events meanwhile count. */
 static bool may_go_on(pai__pjob *j)
 {
   if ((j->job.todo >> PAI__DO_RETURN & 1) != 0) {
@@ -104,7 +104,7 @@ static bool may_go_on(pai__pjob *j)
   return j->starting == 0 || j->job.state == PAI__JOB_ENDING;
 }
 
-/* All of the job's room. */
+/* Gives up the places of the whole job. */
 static void return_whole(pai__pjob *j, const pai__action *a)
 {
   tell_return(j, a);
@@ -113,8 +113,8 @@ static void return_whole(pai__pjob *j, const pai__action *a)
     pai__tell_scheduler(j, PAI__NO_TASK, PAI__DO_RETURN, a->until != 0);
 }
 
-/* Rooms of some tasks. */
-static void do_rooms(pai__pjob *j, const pai__action *a)
+/* Does actions on the places of some tasks. */
+static void do_single(pai__pjob *j, const pai__action *a)
 {
   for (uint32_t t = a->task; t < a->task + a->count; t++)
     switch (a->kind) {
@@ -123,7 +123,7 @@ static void do_rooms(pai__pjob *j, const pai__action *a)
     case PAI__DO_RESUME:
       pai__tell_scheduler(j, t, (int)a->kind, a->until != 0);
       break;
-    default: pai__room_release(j, t); break;
+    default: pai__single_release(j, t); break;
     }
 }
 
@@ -162,7 +162,7 @@ int pai__platform_ask(pai__pjob *j, pai_error **err)
       rc = pai__platform_queue(j, err);
     for (uint32_t t = a.task; !a.whole && rc == PAI_OK && t < a.task + a.count;
          t++)
-      rc = pai__room_queue(j, t, err);
+      rc = pai__single_queue(j, t, err);
   }
   return rc;
 }
@@ -181,6 +181,6 @@ void pai__platform_drive(pai__pjob *j)
       case PAI__DO_START: for_tasks(j, &a, PAI__TODO_START); break;
       case PAI__DO_STOP: for_tasks(j, &a, PAI__TODO_STOP); break;
       case PAI__DO_KILL: for_tasks(j, &a, PAI__TODO_KILL); break;
-      default: do_rooms(j, &a); break;
+      default: do_single(j, &a); break;
       }
 }

@@ -1,9 +1,9 @@
-/* enter.c - a stream that leads into a task which runs */
+/* enter.c - sessions: a stream into a running task */
 #include "platform/platform.h"
 
-#include "platform/logs.h"
+#include "platform/files/logs.h"
 
-/* Why one cannot enter a task in that state. */
+/* Sets the error for a task that does not run. */
 static int not_running(const pai__pjob *j, uint32_t task, pai_error **err)
 {
   const pai__task *t = &pai__job_tasks(&j->job)[task];
@@ -31,8 +31,6 @@ int pai_platform_enter(int *fd, pai_platform *p, pai_job_id job,
   pai__pjob *j;
   uint32_t task;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(fd != NULL && p != NULL, err);
   PAI__CHECK_PROCESS(p, err);
   *fd = -1;

@@ -1,4 +1,4 @@
-/* event.c - the parts of what is told */
+/* event.c - accessors of pai_event */
 #include "platform/platform.h"
 
 int pai_event_type(const pai_event *event)

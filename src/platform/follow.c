@@ -1,9 +1,9 @@
 /*
- * follow.c - who follows the scheduler: the lines of its log, as they come
+ * follow.c - followers of the scheduler's log
  *
- * Each has a buffer of its own, which is read whenever its owner likes; so
- * nobody is called, and nobody makes the platform wait.  Who does not read for
- * long misses lines, and then reads the whole scheduler again.
+ * Each follower has a buffer of lines, which its owner reads at any time, so
+ * that a slow reader does not delay the platform.  A follower whose buffer is
+ * full misses lines, and reads a snapshot next.
  */
 #include "platform/follow.h"
 
@@ -11,13 +11,13 @@ enum { MOST = 64 << 20 }; /* bytes that wait to be read */
 
 struct pai_follower {
   pai_alloc alloc;
-  pai_platform *platform; /* NULL: it has ended */
+  pai_platform *platform; /* NULL: the platform has ended */
   pai_follower *next;
   pai__buf lines;
-  bool missed; /* some lines; the next one is a snapshot */
+  bool missed; /* lines are missing; the next one is a snapshot */
 };
 
-/* --- lines ------------------------------------------------------------------ */
+/* --- lines ---------------------------------------------------------------- */
 
 void pai__followers_line(pai_platform *p, const char *bytes, size_t len)
 {
@@ -48,7 +48,7 @@ void pai__followers_leave(pai_platform *p)
   }
 }
 
-/* Of a platform without a database, where nobody else needs a log. */
+/* The log callback without a database, where only followers need a log. */
 static int on_line(void *user_data, const char *bytes, size_t len)
 {
   pai__followers_line(user_data, bytes, len);
@@ -61,7 +61,7 @@ static int collect(void *user_data, const char *bytes, size_t len)
   return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
 }
 
-/* All of the scheduler, from which on its lines are complete. */
+/* Begins with a snapshot, from which on the lines are complete. */
 static int begin(pai_follower *f, pai_error **err)
 {
   int rc;
@@ -72,7 +72,7 @@ static int begin(pai_follower *f, pai_error **err)
   return rc;
 }
 
-/* --- life ------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------- */
 
 int pai_platform_follow(pai_follower **out, pai_platform *p, pai_error **err)
 {
@@ -80,8 +80,7 @@ int pai_platform_follow(pai_follower **out, pai_platform *p, pai_error **err)
   int rc;
 
   PAI__CLEAR_OUT(out, err);
-  PAI__CHECK_ARG_ERR(p != NULL, err);
-  PAI__CHECK_PROCESS(p, err);
+  PAI__CHECK_OBJECT(p, err);
   f = pai__zalloc(&p->alloc, sizeof(*f));
   if (f == NULL)
     return pai__oom(err);
@@ -129,15 +128,13 @@ int pai_follower_read(pai_follower *f, pai_write_cb write, void *user_data,
   pai__buf taken;
   int rc = PAI_OK;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(f != NULL, err);
   PAI__CHECK_ARG_ERR(write != NULL, err);
   if (f->missed && f->platform != NULL)
     rc = begin(f, err);
   if (rc < 0)
     return rc;
-  taken = f->lines; /* what comes while they are written is the next time's */
+  taken = f->lines; /* new lines during write() are read the next time */
   pai__buf_init(&f->lines, &f->alloc);
   if (taken.len > 0)
     rc = write(user_data, pai__buf_text(&taken), taken.len);

@@ -1,14 +1,13 @@
 /*
- * jobs.c - a job's making and end, and the public calls about jobs that are
- * there
+ * jobs.c - making, finding and freeing jobs, and public calls about live jobs
  *
- * They change state and ask for a turn; none of them calls back.
+ * Public calls change state and ask for a step; none of them calls back.
  */
-#include "platform/logs.h"
-#include "platform/record.h"
+#include "platform/files/logs.h"
+#include "platform/records/record.h"
 #include "platform/shortage.h"
 
-#include "base/posix_fs.h"
+#include "base/os/posix_fs.h"
 
 #include <stdio.h>
 
@@ -17,7 +16,7 @@ pai__pjob *pai__platform_find_job(const pai_platform *p, pai_job_id id)
   return pai__map_get(&p->jobs, &id, sizeof(id));
 }
 
-/* Names are unique where they are kept, and no longer than what is taken. */
+/* Bytes of USER~NAME, which is unique on a durable platform. */
 enum { KEY = 256 };
 
 static size_t make_key(char out[KEY], const char *user, const char *name)
@@ -157,7 +156,7 @@ static char *vc_of(const pai_spec *spec, const pai_alloc *alloc)
   return pai__strdup(alloc, view.virtual_cluster);
 }
 
-/* Of a partial job nothing is placed together. */
+/* A partial job has no gang. */
 static int make_gang(pai__pjob *j)
 {
   j->gang =
@@ -198,9 +197,9 @@ int pai__platform_make_job(pai__pjob **out, pai_platform *p, pai_spec *spec,
   return PAI_OK;
 }
 
-/* --- public ----------------------------------------------------------------- */
+/* --- public --------------------------------------------------------------- */
 
-/* While nothing can be written, a stop is not recorded, and done anyway. */
+/* While the database cannot be written, a stop is done unrecorded. */
 static void stop_now(pai__pjob *j)
 {
   pai_platform *p = j->platform;
@@ -226,7 +225,7 @@ int pai_platform_stop(pai_platform *p, pai_job_id job)
   return PAI_OK;
 }
 
-/* It is not found any more, and freed later: this may be its own callback. */
+/* The job is freed later, because this may run in its own callback. */
 void pai__platform_let_go(pai__pjob *j)
 {
   pai_platform *p = j->platform;
@@ -240,7 +239,7 @@ void pai__platform_let_go(pai__pjob *j)
 int pai_platform_job_state(int *code, const pai_platform *p, pai_job_id job)
 {
   const pai__pjob *j = pai__platform_find_job(p, job);
-  /* What no crash can take back. */
+  /* The reported state is durable. */
   bool told = j != NULL && p->store != NULL && j->told != 0;
 
   if (code != NULL)

@@ -1,13 +1,13 @@
-/* listen.c - who hears what is told */
+/* listen.c - listeners of a platform's events */
 #include "platform/listen.h"
 
 struct pai_listener {
   pai_platform *platform;
   pai_listener *next;
-  pai_job_id job; /* or 0 */
+  pai_job_id job; /* 0: events of all jobs */
   pai_event_cb cb;
   void *user_data;
-  bool ended; /* while others hear: freed afterwards */
+  bool ended; /* freed when no listener is being called */
 };
 
 int pai_platform_listen(pai_listener **out, pai_platform *p, pai_job_id job,
@@ -16,8 +16,7 @@ int pai_platform_listen(pai_listener **out, pai_platform *p, pai_job_id job,
   pai_listener *l;
 
   PAI__CLEAR_OUT(out, err);
-  PAI__CHECK_ARG_ERR(p != NULL, err);
-  PAI__CHECK_PROCESS(p, err);
+  PAI__CHECK_OBJECT(p, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   l = pai__zalloc(&p->alloc, sizeof(*l));
   if (l == NULL)

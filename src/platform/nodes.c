@@ -1,6 +1,6 @@
-/* nodes.c - the platform's machine: shown, and taken out of use and back */
-#include "platform/placing.h"
-#include "platform/records.h"
+/* nodes.c - the platform's node: showing, draining and undraining it */
+#include "platform/place/placing.h"
+#include "platform/records/records.h"
 
 #include <openpai/vc.h>
 
@@ -11,21 +11,25 @@ static const char *state_word(int state)
                                    : "sick";
 }
 
-static void write_node(pai__reply *a, const pai_sched_node_view *n)
+pai__node_row pai__node_of(const pai_platform *p)
 {
-  pai__json_begin_object(&a->w);
-  pai__member_text(a, "name", n->name);
-  pai__member_text(a, "state", state_word(n->state));
-  pai__member_text(a, "why", n->why);
-  pai__member_text(a, "address", a->p->here.ip);
-  pai__member_int(a, "gpus", n->gpus);
-  pai__member_int(a, "freeGpus", n->free_gpus);
-  pai__member_int(a, "sickGpus", n->sick_gpus);
-  pai__member_int(a, "cpus", n->cpus);
-  pai__member_int(a, "freeCpus", n->free_cpus);
-  pai__member_int(a, "memory", (int64_t)n->memory);
-  pai__member_int(a, "freeMemory", (int64_t)n->free_memory);
-  pai__json_end_object(&a->w);
+  pai_sched_node_view n = { .struct_size = sizeof(n) };
+
+  (void)pai_sched_view_node(p->sched, 0, &n);
+  return (pai__node_row){ .name = n.name,
+                          .state = state_word(n.state),
+                          .why = n.why,
+                          .address = p->here.ip,
+                          .gpus = n.gpus,
+                          .free_gpus = n.free_gpus,
+                          .sick_gpus = n.sick_gpus,
+                          .used_gpus =
+                            (uint64_t)n.gpus - n.free_gpus - n.sick_gpus,
+                          .cpus = n.cpus,
+                          .free_cpus =
+                            (uint64_t)n.free_cpus * 1000 + n.free_cpu_millis,
+                          .memory = n.memory,
+                          .free_memory = n.free_memory };
 }
 
 static int missing(const pai_platform *p, const char *name, pai_error **err)
@@ -39,18 +43,18 @@ int pai_platform_write_nodes(pai_platform *p, const char *name,
                              pai_write_cb write, void *user_data,
                              pai_error **err)
 {
-  pai_sched_node_view node = { .struct_size = sizeof(node) };
+  pai__node_row node;
   pai__reply a;
   int rc = pai__reply_begin(&a, p, write, user_data, err);
 
   if (rc < 0)
     return rc;
-  (void)pai_sched_view_node(p->sched, 0, &node);
+  node = pai__node_of(p);
   if (name != NULL && strcmp(name, node.name) != 0)
     return pai__reply_end(&a, missing(p, name, err));
   if (name == NULL)
     pai__json_begin_array(&a.w);
-  write_node(&a, &node);
+  (void)pai__api_object(&a.w, &pai__api_Node, &node, NULL, NULL);
   if (name == NULL)
     pai__json_end_array(&a.w);
   return pai__reply_end(&a, PAI_OK);
@@ -68,20 +72,17 @@ int pai_platform_drain(pai_platform *p, const char *node, int drain,
   size_t n = 0;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(p != NULL && node != NULL, err);
-  PAI__CHECK_PROCESS(p, err);
-  if (p->store == NULL)
-    return pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
-  if (p->closing)
-    return pai__fail(err, PAI_EBUSY, "the platform is closing");
+  PAI__CHECK_OBJECT(p, err);
+  PAI__CHECK_ARG_ERR(node != NULL, err);
+  rc = pai__check_open(p, err);
+  if (rc < 0)
+    return rc;
   if (strcmp(node, p->here.name) != 0)
     return missing(p, node, err);
   for (; drain != 0 && why != NULL && why[n] != '\0' && n < LONGEST; n++)
     line[n] = (unsigned char)why[n] < ' ' ? ' ' : why[n];
   while (n > 0 && why[n] != '\0' && ((unsigned char)why[n] & 0xc0) == 0x80)
-    line[--n] = '\0'; /* no part of a character */
+    line[--n] = '\0'; /* no incomplete character */
   e.text = line[0] != '\0' ? line : NULL;
   rc = pai__placing_tell(p, &e, err);
   if (rc < 0)

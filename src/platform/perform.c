@@ -1,19 +1,18 @@
-/* perform.c - between the folds and the back end: tasks are started and
- * stopped, and end */
+/* perform.c - starting, stopping, adopting and ending tasks in the back end */
 #include "platform/apart.h"
 #include "platform/accounts.h"
-#include "platform/cores.h"
-#include "platform/record.h"
-#include "platform/restore.h"
+#include "platform/place/cores.h"
+#include "platform/records/record.h"
+#include "platform/restore/restore.h"
 #include "platform/shortage.h"
-#include "platform/storages.h"
+#include "platform/files/storages.h"
 
-#include "base/posix_fs.h"
-#include "job/end.h"
-#include "job/exit.h"
-#include "job/failure.h"
+#include "base/os/posix_fs.h"
+#include "job/end/end.h"
+#include "job/end/exit.h"
+#include "job/end/failure.h"
 
-enum { GRACE = 5000000, AT_ONCE = 4 /* starts of a job in a turn */ };
+enum { GRACE = 5000000, AT_ONCE = 4 /* most starts of a job in a step */ };
 
 void pai__platform_forget_plan(pai__pjob *j)
 {
@@ -22,8 +21,8 @@ void pai__platform_forget_plan(pai__pjob *j)
   pai__arena_init(&j->attempt, &j->platform->alloc);
 }
 
-/* What is the same for all tasks is made once, for the first of them, and
- * anew when others were placed since. */
+/* Makes the part of launch plans that all tasks share, with the first task, and
+ * anew after tasks were placed. */
 static int share_plan(pai__pjob *j, const pai__plan_context *context)
 {
   pai__plan_context c = *context;
@@ -44,7 +43,7 @@ static int share_plan(pai__pjob *j, const pai__plan_context *context)
   return PAI_OK;
 }
 
-/* Without its output a task runs all the same. */
+/* A failure is only logged: the task runs without its output. */
 static void follow(pai__pjob *j, uint32_t task)
 {
   pai_platform *p = j->platform;
@@ -111,7 +110,7 @@ static int start_task(pai__pjob *j, uint32_t task, pai_error **err)
   return rc;
 }
 
-/* A task runs since then, and so does what it is a part of. */
+/* Sets the launch times of a task, its job and its attempt. */
 void pai__platform_ran(pai__pjob *j, uint32_t task, pai_time since)
 {
   j->tasks[task].ran = since;
@@ -121,8 +120,8 @@ void pai__platform_ran(pai__pjob *j, uint32_t task, pai_time since)
     j->latest.launched = since;
 }
 
-/* In what it runs is told with its state, if it is not what is usual; and by an
- * event whose message is that alone. */
+/* An unusual runtime is reported with the task's state, and by an event with
+ * nothing else in its message. */
 static void note_start(pai__pjob *j, uint32_t task)
 {
   pai_platform *p = j->platform;
@@ -138,7 +137,7 @@ static void note_start(pai__pjob *j, uint32_t task)
                 "the task runs; its folder is %s", j->tasks[task].dir);
 }
 
-/* It stays as it is, to be started. */
+/* Keeps the start of a task for later, in a shortage. */
 static void delay_start(pai__pjob *j, uint32_t task, const char *text)
 {
   j->tasks[task].todo |= PAI__TODO_START;
@@ -146,7 +145,7 @@ static void delay_start(pai__pjob *j, uint32_t task, const char *text)
   pai__shortage_begin(j, task, text);
 }
 
-/* The back end is to find something out first. */
+/* Keeps the start of a task until the back end is ready. */
 static void hold(pai__pjob *j, uint32_t task)
 {
   j->tasks[task].todo |= PAI__TODO_START;
@@ -168,8 +167,8 @@ void pai__platform_ready(void *user_data)
   }
 }
 
-/* What is told of a task's end beside its code: what its command exited with,
- * or why it did not run (NULL: it did). */
+/* Notes the exit code of a task's command, or why it did not run (NULL: it
+ * did). */
 static void keep_end(pai__pjob *j, uint32_t task, int user_code,
                      const char *why)
 {
@@ -227,12 +226,12 @@ static void perform_task(pai__pjob *j, uint32_t task, unsigned todo)
     if (!p->closing &&
         pai__job_tasks(&j->job)[task].state == PAI__TASK_STARTING)
       start(j, task);
-    else /* it was overtaken: it was not wanted any more */
+    else /* stopped before it was started */
       pai__platform_event(j, PAI__EV_TASK_ENDED, task, PAI__CODE_NOT_STARTED);
     return;
   }
   if (p->backend_closing)
-    return; /* it has ended all, or lets all go on */
+    return; /* the back end has ended all tasks, or lets them go on */
   pai__happened(j, task, "Normal", "Killing",
                 (todo & PAI__TODO_KILL) != 0 ? "the task is killed"
                                              : "the task is asked to end");
@@ -242,7 +241,7 @@ static void perform_task(pai__pjob *j, uint32_t task, unsigned todo)
     pai__timer_start(j->grace, GRACE);
 }
 
-/* Of one that was stopped meanwhile only that is to be told. */
+/* A start that was stopped meanwhile is not delayed: it only has to end. */
 static bool is_delayed(const pai__pjob *j, uint32_t task, unsigned todo)
 {
   return (todo & PAI__TODO_START) != 0 && pai__shortage_delays(j) &&
@@ -274,10 +273,10 @@ void pai__platform_perform(pai__pjob *j)
     pai__platform_put(j, PAI__READY);
 }
 
-/* --- ends ----------------------------------------------------------------------- */
+/* --- ends ----------------------------------------------------------------- */
 
-/* What is known of its failure; of one that was asked to end nothing, for what
- * it says then is no cause. */
+/* Finds the known failure of a task's end.  The output of a task that was asked
+ * to end does not show the cause. */
 static void explain(pai__pjob *j, uint32_t task, const pai__end_facts *facts,
                     bool stopped)
 {
@@ -292,7 +291,7 @@ static void explain(pai__pjob *j, uint32_t task, const pai__end_facts *facts,
   pai__buf_dispose(&text);
 }
 
-/* The completion code, and what is kept of why. */
+/* Returns the completion code, and keeps exit code, cause and diagnostics. */
 static int judge(pai__pjob *j, uint32_t task, const pai_task_end *end)
 {
   const pai_alloc *alloc = &j->platform->alloc;
@@ -305,8 +304,10 @@ static int judge(pai__pjob *j, uint32_t task, const pai_task_end *end)
 
   pai__buf_init(&text, alloc);
   if (pai__end_judge(&code, &text, &facts) < 0)
-    pai__log_line(&j->platform->log, PAI_LOG_WARNING,
-                  "no memory to say why a task of %s ended", j->name);
+    pai__log_line(
+      &j->platform->log, PAI_LOG_WARNING,
+      "out of memory: the reason why a task of %s ended is not stored",
+      j->name);
   keep_end(j, task, pai__end_user_code(&facts),
            facts.how == PAI__END_FAILED ? facts.why : NULL);
   pai__strfree(alloc, j->tasks[task].diagnostics);
@@ -336,7 +337,7 @@ static void tell_end(pai__pjob *j, uint32_t task, const pai_task_end *end,
     pai__happened(j, task, "Normal", "Completed", "the task ended well");
   else
     pai__happened(j, task, "Warning", "Failed",
-                  "the task ended with code %d: %s", code,
+                  "the task exited with code %d: %s", code,
                   pai__exit_find(code)->phrase);
 }
 
@@ -346,8 +347,8 @@ static void reset_time(pai_time *time, pai_time since)
     *time = 0;
 }
 
-/* Its supervisor could not start it: it is to be started again, in the same
- * folder. */
+/* The supervisor lacked resources to start the task: it is started again, in
+ * the same folder. */
 static bool was_short(pai__pjob *j, uint32_t task, const pai_task_end *end)
 {
   pai__ptask *t = &j->tasks[task];

@@ -1,30 +1,30 @@
 /*
- * platform.c - pai_platform: its making and its end
+ * platform.c - opening and closing a pai_platform
  *
- * One rule keeps callbacks simple: all of them come from a turn, from the end
+ * One rule keeps callbacks simple: all of them come from a step, from the end
  * of a commit or from the back end, which are called by the loop.  Calls of
- * the public API change state and ask for a turn.
+ * the public API change state and ask for a step.
  */
 #include "platform/accounts.h"
 #include "platform/apart.h"
-#include "platform/code.h"
-#include "platform/files.h"
-#include "platform/cores.h"
-#include "platform/estimate.h"
-#include "platform/why.h"
-#include "platform/folders.h"
+#include "platform/files/code.h"
+#include "platform/files/files.h"
+#include "platform/place/cores.h"
+#include "platform/records/estimate.h"
+#include "platform/records/why.h"
+#include "platform/files/folders.h"
 #include "platform/follow.h"
-#include "platform/gpus.h"
-#include "platform/items.h"
-#include "platform/keep.h"
+#include "platform/place/gpus.h"
+#include "platform/records/items.h"
+#include "platform/restore/keep.h"
 #include "platform/listen.h"
-#include "platform/logs.h"
-#include "platform/record.h"
-#include "platform/restore.h"
+#include "platform/files/logs.h"
+#include "platform/records/record.h"
+#include "platform/restore/restore.h"
 #include "platform/shortage.h"
-#include "platform/vcs.h"
+#include "platform/place/vcs.h"
 
-#include "base/posix_fs.h"
+#include "base/os/posix_fs.h"
 
 #include <stdio.h>
 
@@ -48,7 +48,7 @@ void pai__platform_free(pai_platform *p)
   pai__estimates_close(p);
   pai__answers_close(p);
   pai__folders_close(p);
-  pai__gone_close(p);
+  pai__root_watch_close(p);
   pai__code_close(p);
   pai__listings_close(p);
   if (p->vcs != NULL)
@@ -56,13 +56,13 @@ void pai__platform_free(pai_platform *p)
   pai__free(&p->alloc, p->vcs, sizeof(*p->vcs));
   pai__gpus_close(p);
   pai__cores_close(p);
-  pai__turn_close(p->gather);
+  pai__loop_step_close(p->gather);
   pai__items_free(p);
   pai__store_close(p->store);
   pai__listeners_free(p);
   pai__followers_leave(p);
   pai__logs_free(p);
-  pai__turn_close(p->kick);
+  pai__loop_step_close(p->kick);
   pai__timer_close(p->ports);
   pai__timer_close(p->limits);
   pai__shortage_close(p);
@@ -77,6 +77,21 @@ void pai__platform_free(pai_platform *p)
   pai__free(&alloc, p, sizeof(*p));
 }
 
+int pai__no_records(pai_error **err)
+{
+  (void)pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
+  pai__error_help(err, "create the platform with durable = 1");
+  return PAI_ENOTSUP;
+}
+
+int pai__check_open(const pai_platform *p, pai_error **err)
+{
+  if (p->store == NULL)
+    return pai__no_records(err);
+  return p->closing ? pai__fail(err, PAI_EBUSY, "the platform is closing")
+                    : PAI_OK;
+}
+
 static void on_schedule_due(void *user_data)
 {
   pai_platform *p = user_data;
@@ -87,7 +102,8 @@ static void on_schedule_due(void *user_data)
 
 /* --- making one --------------------------------------------------------- */
 
-/* Absolute, for the host may change its folder, and "-x" be a folder's name. */
+/* Makes the root's path absolute: the host may change its working folder, and
+ * "-x" may be a folder's name. */
 static int make_root(pai_platform *p, const char *root, pai_error **err)
 {
   char *own = NULL;
@@ -114,7 +130,7 @@ static int make_root(pai_platform *p, const char *root, pai_error **err)
                              : pai__oom(err);
 }
 
-/* The user knows of no events: what is said is the error below. */
+/* Replaces the error of a refused event by one for the user, with its cause. */
 static int bad_policy(int rc, const char *policy, pai_error **err)
 {
   pai_error *event = err != NULL ? *err : NULL;
@@ -132,8 +148,8 @@ static int bad_policy(int rc, const char *policy, pai_error **err)
   return rc;
 }
 
-/* The policy of a snapshot decided what its log tells; from here on another
- * one may. */
+/* A restored scheduler has the policy of its snapshot; changes it to the
+ * present one. */
 static int choose_policy(pai_platform *p, const char *policy, pai_error **err)
 {
   pai_sched_view sums = { .struct_size = sizeof(sums) };
@@ -151,8 +167,8 @@ static int choose_policy(pai_platform *p, const char *policy, pai_error **err)
   return rc < 0 ? bad_policy(rc, e.text, err) : PAI_OK;
 }
 
-/* For this machine alone.  Ports begin anywhere, for none of two platforms
- * sees what the other has not opened yet. */
+/* Makes a scheduler for this machine.  Ports begin at a random one, because two
+ * platforms do not see each other's ports that are not open yet. */
 static int make_sched(pai_platform *p, pai_error **err)
 {
   pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
@@ -198,7 +214,7 @@ static int open_backend(pai_platform *p, const pai_platform_options *o,
   return p->ops->open(&p->backend, NULL, &host, err);
 }
 
-/* By its name; NULL: auto. */
+/* Finds a runtime by its name; NULL: auto. */
 static int find_runtime(pai_platform *p, const char *name, pai_error **err)
 {
   p->runtime = name != NULL ? pai__plan_runtime_named(name) : PAI_RUNTIME_AUTO;
@@ -209,7 +225,7 @@ static int find_runtime(pai_platform *p, const char *name, pai_error **err)
   return PAI_EINVAL;
 }
 
-/* What a durable one has: nothing of it is anybody else's meanwhile. */
+/* Locks the root of a durable platform, and opens its database. */
 static int open_records(pai_platform *p, pai_error **err)
 {
   int rc = pai__platform_lock(&p->lock, p->root, &p->alloc, err);
@@ -220,6 +236,8 @@ static int open_records(pai_platform *p, pai_error **err)
     rc = pai__system_open(p, err);
   if (rc == PAI_OK)
     rc = pai__failures_open(p, err);
+  if (rc == PAI_OK)
+    rc = pai__platform_check_database(p->root, &p->alloc, err);
   if (rc == PAI_OK)
     rc = pai__store_open(&p->store, &p->alloc, p->root, NULL, err);
   if (rc == PAI_OK)
@@ -242,8 +260,8 @@ static int open_parts(pai_platform *p, const pai_platform_options *o,
   if (rc == PAI_OK)
     rc = choose_policy(p, o->policy, err);
   if (rc == PAI_OK &&
-      (pai__turn_new(&p->kick, &p->alloc, p->loop, pai__platform_turn, p) <
-         0 ||
+      (pai__loop_step_new(&p->kick, &p->alloc, p->loop, pai__platform_step,
+                          p) < 0 ||
        pai__timer_new(&p->ports, &p->alloc, p->loop, on_schedule_due, p) < 0 ||
        pai__timer_new(&p->limits, &p->alloc, p->loop, on_schedule_due, p) < 0))
     rc = pai__oom(err);
@@ -267,8 +285,8 @@ static int open_parts(pai_platform *p, const pai_platform_options *o,
   if (rc == PAI_OK && p->store != NULL)
     rc = pai__listings_open(p, err);
   if (rc == PAI_OK)
-    rc = pai__gone_open(p, err);
-  /* Once there is a back end nothing fails: its end would come later. */
+    rc = pai__root_watch_open(p, err);
+  /* The last step that can fail: a back end closes asynchronously. */
   if (rc == PAI_OK)
     rc = open_backend(p, o, err);
   if (rc == PAI_OK && p->store != NULL)

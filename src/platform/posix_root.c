@@ -1,12 +1,12 @@
-/* posix_root.c - whose platform this is and where it keeps its files */
+/* posix_root.c - a platform's root folder, user name and lock */
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE /* flock() */
 
-#include "platform/code.h"
-#include "platform/record.h"
+#include "platform/files/code.h"
+#include "platform/records/record.h"
 
-#include "base/posix_errno.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_errno.h"
+#include "base/os/posix_fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +41,21 @@ int pai__platform_default_root(char **out, const pai_alloc *alloc,
   return *out != NULL ? PAI_OK : pai__oom(err);
 }
 
+int pai__platform_find_root(char **out, const char *root,
+                            const pai_alloc *alloc, pai_error **err)
+{
+  char *own = NULL;
+  int rc = PAI_OK;
+
+  *out = NULL;
+  if (root == NULL)
+    rc = pai__platform_default_root(&own, alloc, err);
+  if (rc == PAI_OK)
+    rc = pai__fs_absolute(out, root != NULL ? root : own, alloc, err);
+  pai__strfree(alloc, own);
+  return rc;
+}
+
 int pai__platform_user_name(char **out, const pai_alloc *alloc,
                             pai_error **err)
 {
@@ -60,13 +75,13 @@ int pai__platform_user_name(char **out, const pai_alloc *alloc,
                     uid);
     return rc;
   }
-  if (found == NULL) /* whom no list has */
+  if (found == NULL) /* a user without an entry */
     (void)snprintf(text, sizeof(text), "%lu", uid);
   *out = pai__strdup(alloc, found != NULL ? found->pw_name : text);
   return *out != NULL ? PAI_OK : pai__oom(err);
 }
 
-/* --- the lock ----------------------------------------------------------------- */
+/* --- the lock ------------------------------------------------------------- */
 
 static int lock_fail(pai_error **err, const char *path)
 {
@@ -75,7 +90,7 @@ static int lock_fail(pai_error **err, const char *path)
                    "cannot lock %s: %s", path, PAI__ERRNO_TEXT(errno));
 }
 
-/* Who has it, as it wrote itself; 0: it did not. */
+/* Returns the process id that the holder wrote to the lock's file, or 0. */
 static long read_pid(int fd)
 {
   char pid[24] = "";
@@ -97,8 +112,8 @@ static int lock_taken(pai_error **err, int fd, const char *root)
   return PAI_EBUSY;
 }
 
-/* Of a process that was killed while it started another one, that one has the
- * lock until it runs. */
+/* A child of a killed platform may hold the lock until its exec(): tries again
+ * for a while if the holder does not exist. */
 static bool lock(int fd)
 {
   enum { TRIES = 200, PAUSE = 10000000 /* ns */ };
@@ -152,6 +167,53 @@ void pai__platform_unlock(int fd)
     (void)close(fd);
 }
 
+/* Returns the size of a regular file of the root; -1: there is none. */
+static off_t size_of(const char *root, const char *name,
+                     const pai_alloc *alloc)
+{
+  char *path = pai__fs_join(root, name, alloc);
+  struct stat st;
+  off_t size = path != NULL && stat(path, &st) == 0 && S_ISREG(st.st_mode)
+                 ? st.st_size
+                 : -1;
+
+  pai__strfree(alloc, path);
+  return size;
+}
+
+int pai__platform_check_database(const char *root, const pai_alloc *alloc,
+                                 pai_error **err)
+{
+  off_t size = size_of(root, PAI__STORE_FILE, alloc);
+  int rc;
+
+  if (size > 0 || size_of(root, "scheduler.log", alloc) <= 0)
+    return PAI_OK;
+  rc = pai__fail(err, PAI_EIO,
+                 "the database %s/" PAI__STORE_FILE " is %s, but there is a "
+                 "log of the scheduler: jobs would be lost",
+                 root, size < 0 ? "missing" : "empty");
+  pai__error_help(err,
+                  "`openpai doctor --repair` makes a new database from the "
+                  "log and the jobs' folders; to begin without jobs, "
+                  "remove %s/scheduler.log",
+                  root);
+  return rc;
+}
+
+void pai__platform_replace_database(const char *root, const pai_alloc *alloc)
+{
+  char *path = pai__fs_join(root, PAI__STORE_FILE, alloc);
+  int fd = -1;
+
+  if (path != NULL && size_of(root, PAI__STORE_FILE, alloc) < 0 &&
+      size_of(root, "scheduler.log", alloc) > 0)
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd >= 0)
+    (void)close(fd);
+  pai__strfree(alloc, path);
+}
+
 bool pai__platform_lock_is_gone(int fd)
 {
   struct stat st;
@@ -175,7 +237,7 @@ void pai__platform_boot_id(char *out)
     (void)close(fd);
 }
 
-/* --- folders -------------------------------------------------------------------- */
+/* --- folders -------------------------------------------------------------- */
 
 char *pai__platform_path(const pai_platform *p, const char *folder,
                          const char *user, const char *name)
@@ -187,7 +249,7 @@ char *pai__platform_path(const pai_platform *p, const char *folder,
   return pai__buf_take(&b);
 }
 
-/* Moved if it lies in the root, so that nothing else is anybody's to change. */
+/* Moves the folder only if it is in the root: others belong to their users. */
 int pai__platform_take_code(pai__pjob *j, const char *dir, pai_error **err)
 {
   const pai_platform *p = j->platform;
@@ -220,7 +282,7 @@ int pai__platform_take_code(pai__pjob *j, const char *dir, pai_error **err)
   return rc;
 }
 
-/* Whether its folder was moved there; asked where memory may be short. */
+/* Tells whether the job has a folder of code in the root; needs no memory. */
 static bool has_own_code(const pai__pjob *j)
 {
   static const char folder[] = "/code/";

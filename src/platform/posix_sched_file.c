@@ -1,25 +1,24 @@
 /*
  * posix_sched_file.c - the scheduler's log as files of the root
  *
- * ROOT/scheduler.log, and the one before it as ROOT/scheduler.log.1.  Each begins
- * with a snapshot, and so does what follows a gap: where nothing could be
- * written, or a platform ended and another began.  A snapshot behind a gap says
- * so, since it is not what the lines before it make.  Nothing waits for the disk.
+ * ROOT/scheduler.log, and the one before it as ROOT/scheduler.log.1.  Each file
+ * begins with a snapshot.  Another one follows each gap: a failed write, or the
+ * end of a platform.  A snapshot behind a gap is marked, because the lines
+ * before it do not lead to it.  The files are never synced to disk.
  */
 #include "platform/sched_file.h"
 
-#include "base/posix_errno.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_errno.h"
+#include "base/os/posix_fs.h"
 #include "sched/sched.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST = 64 << 20 }; /* bytes of a file, and then to its next snapshot */
+enum { MOST = 64 << 20 }; /* bytes after which the next snapshot ends a file */
 
 static void fail(pai_platform *p, const char *what)
 {
@@ -34,7 +33,7 @@ static char *path_of(const pai_platform *p, const char *name)
   return pai__fs_join(p->root, name, &p->alloc);
 }
 
-/* A line that was being written when its platform died is none. */
+/* Returns the size without an incomplete last line, as after a crash. */
 static off_t whole_lines(int fd, off_t size)
 {
   char some[4096];
@@ -87,7 +86,7 @@ void pai__sched_file_open(pai_platform *p)
     fail(p, "open");
     close_file(p);
   }
-  p->sched_file_gap = true; /* what was done while no log was open */
+  p->sched_file_gap = true; /* changes while no log was open are missing */
   pai__strfree(&p->alloc, path);
 }
 
@@ -143,7 +142,7 @@ void pai__sched_file_add(pai_platform *p, const char *lines, size_t len)
     append(p, lines, len);
 }
 
-/* A snapshot as it stands behind a gap. */
+/* Appends a snapshot with the mark of a gap before it. */
 static void append_behind_gap(pai_platform *p, const char *line, size_t len)
 {
   pai__buf b;

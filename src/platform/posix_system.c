@@ -1,18 +1,18 @@
 /*
- * posix_system.c - the platform of all users of a machine
+ * posix_system.c - a platform of all users of a machine (--system)
  *
- * It is root's.  Its root and the folders jobs/, jobs/USER~NAME/ and code/ may
- * be passed through by all, listed and written by root alone; so no name in
- * them is anybody else's doing.  What lies in jobs/USER~NAME/ATTEMPT/ and
- * code/USER~NAME/ is the user's, for nobody else to see, and this process does
- * nothing there but as that user (pai__as_user()).
+ * It runs as root.  All users may pass through its root and the folders jobs/,
+ * jobs/USER~NAME/ and code/, but only root may list or write them, so that only
+ * root makes names there.  The folders jobs/USER~NAME/ATTEMPT/ and
+ * code/USER~NAME/ are private to the user, and this process works there only as
+ * that user (pai__as_user()).
  */
 #define _XOPEN_SOURCE 700
-#include "platform/record.h"
+#include "platform/records/record.h"
 
-#include "base/posix_errno.h"
-#include "base/posix_fs.h"
-#include "base/posix_user.h"
+#include "base/os/posix_errno.h"
+#include "base/os/posix_fs.h"
+#include "base/os/posix_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 
 enum { PASSAGE = 0711 };
 
-/* A file in the root says what it is for ever: nobody takes up the jobs of all
- * users as his own. */
+/* A file that marks such a root, so that no platform of one user takes over the
+ * jobs of all users. */
 #define MARK "system"
 
 static int sys_fail(pai_error **err, const char *what, const char *path)
@@ -86,8 +86,7 @@ static int begin(pai_platform *p, pai_error **err)
     rc = open_folder(p, "code", err);
   if (rc == PAI_OK && !pai__is_open_to_all(p->root, closed, sizeof(closed))) {
     rc = pai__fail(err, PAI_EPERM,
-                   "users cannot come to their jobs in %s: %s is closed to "
-                   "them",
+                   "users cannot reach their jobs in %s: they cannot enter %s",
                    p->root, closed);
     pai__error_help(err, "chmod o+x that folder, or choose another root");
   }
@@ -120,7 +119,7 @@ int pai__system_open(pai_platform *p, pai_error **err)
   return begin(p, err);
 }
 
-/* --- whose a job is -------------------------------------------------------------- */
+/* --- users of jobs -------------------------------------------------------- */
 
 static const char *user_of(const pai__pjob *j)
 {
@@ -156,8 +155,8 @@ int pai__system_find(pai__user **out, const pai_platform *p, const char *name,
   return rc;
 }
 
-/* Also when it is there: whoever made it may have been killed before it was
- * open. */
+/* Sets the mode of an existing folder, too: its maker may have been killed
+ * before that. */
 static int make_job(const pai__pjob *j, pai_error **err)
 {
   int rc = pai__fs_make_dirs(j->dir, &j->platform->alloc, err);
@@ -167,7 +166,7 @@ static int make_job(const pai__pjob *j, pai_error **err)
   return rc;
 }
 
-/* In a folder where only root makes names. */
+/* Safe without further checks: only root makes names in the job's folder. */
 static int make_attempt(const pai__pjob *j, const pai__user *who,
                         pai_error **err)
 {

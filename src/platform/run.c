@@ -1,4 +1,4 @@
-/* run.c - the blocking form: one job, its own loop; public API only */
+/* run.c - pai_run(): runs one job on its own loop; uses only the public API */
 #include "base/base.h"
 
 #include <openpai/platform.h>
@@ -6,10 +6,10 @@
 typedef struct run {
   pai_platform *platform;
   pai_event_cb on_event; /* the caller's */
-  pai_log_cb on_log;     /* likewise */
+  pai_log_cb on_log;     /* the caller's */
   void *user_data;
-  int failed; /* what the caller's on_event answered, if negative */
-  int state;  /* final, once it is known; and then the code */
+  int failed; /* negative result of the caller's on_event, or 0 */
+  int state;  /* final state; 0: not yet */
   int code;
 } run;
 
@@ -18,7 +18,7 @@ static bool is_final(int state)
   return state >= PAI_STATE_SUCCEEDED;
 }
 
-/* The first failure of the caller's is the last that it is asked. */
+/* After its first failure the caller's on_event is not called again. */
 static int on_event(void *user_data, const pai_event *event)
 {
   run *r = user_data;
@@ -54,7 +54,7 @@ static int result(const run *r, pai_error **err)
   return r->state;
 }
 
-/* On a platform of its own, which is closed and gone when this returns. */
+/* Runs the job on a platform of its own, which is closed on return. */
 static int run_on(pai_loop *loop, run *r, pai_spec *spec,
                   const pai_platform_options *opts, pai_error **err)
 {
@@ -66,7 +66,7 @@ static int run_on(pai_loop *loop, run *r, pai_spec *spec,
   rc = pai_platform_submit(&job, r->platform, spec, err);
   if (rc < 0)
     pai_platform_close(r->platform, NULL, NULL);
-  (void)!pai_loop_run(loop); /* it is ours: nobody else runs it */
+  (void)!pai_loop_run(loop); /* cannot fail: only this function runs it */
   if (rc < 0)
     return rc;
   rc = result(r, err);
@@ -85,8 +85,6 @@ int pai_run(int *code, pai_spec *spec, const pai_platform_options *opts,
   pai_loop *loop;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(spec != NULL, err);
   rc = PAI__OPTIONS_IN(&o, opts, pai_platform_options, seed);
   if (rc < 0)

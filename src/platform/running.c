@@ -1,13 +1,11 @@
-/* running.c - the tasks that there are now, and what was counted */
-#include "platform/record.h"
+/* running.c - live tasks, and counters of a platform */
+#include "platform/records/record.h"
 
 #include <openpai/records.h>
 
-#include <stdio.h>
-
 enum { CGROUP = 512 };
 
-/* Texts of a task's view; those of a job stay for all of its tasks. */
+/* Texts of a task's view; those of the job are the same for all its tasks. */
 typedef struct texts {
   char attempt_id[PAI__UID], id[PAI__UID], cgroup[CGROUP];
   pai__buf framework, role;
@@ -27,7 +25,7 @@ static const char *image_of(const pai_spec *spec, size_t role)
   return NULL;
 }
 
-/* Whether the back end tells where processes are. */
+/* Tells whether the back end reports processes of tasks. */
 static bool tells_processes(const pai_platform *p)
 {
   return p->ops->struct_size >=
@@ -49,7 +47,7 @@ static void fill_processes(pai_task_view *v, texts *t, const pai__pjob *j,
     v->cgroup = t->cgroup;
 }
 
-/* It has had a place since it was started, if it was. */
+/* Fills in the place of a task that was started. */
 static void fill_place(pai_task_view *v, texts *t, const pai__pjob *j,
                        uint32_t task)
 {
@@ -89,6 +87,7 @@ static int tell_task(pai_task_view *v, texts *t, const pai__pjob *j,
   v->image = image_of(j->spec, now->role);
   v->wants_gpus = role->gpus;
   v->cpus = role->cpus;
+  v->milli_cpus = role->cpu_millis;
   v->memory = (uint64_t)role->memory_mb << 20;
   v->code = j->tasks[task].code;
   v->id = v->node = v->ip = v->cgroup = NULL;
@@ -136,10 +135,8 @@ int pai_platform_tasks(pai_platform *p, pai_task_cb cb, void *user_data,
   int rc = PAI_OK;
   texts t;
 
-  if (err != NULL)
-    *err = NULL;
-  PAI__CHECK_ARG_ERR(p != NULL && cb != NULL, err);
-  PAI__CHECK_PROCESS(p, err);
+  PAI__CHECK_OBJECT(p, err);
+  PAI__CHECK_ARG_ERR(cb != NULL, err);
   pai__buf_init(&t.framework, &p->alloc);
   pai__buf_init(&t.role, &p->alloc);
   for (size_t i = 0; rc >= 0 && (e = pai__map_next(&p->jobs, &i)) != NULL;) {
@@ -155,7 +152,7 @@ int pai_platform_tasks(pai_platform *p, pai_task_cb cb, void *user_data,
                 : PAI_OK;
 }
 
-/* --- what was counted --------------------------------------------------------- */
+/* --- counters ------------------------------------------------------------- */
 
 int pai_platform_count(const pai_platform *p, pai_platform_counts *out)
 {

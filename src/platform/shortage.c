@@ -8,12 +8,12 @@
  */
 #include "platform/shortage.h"
 
-#include "platform/record.h"
+#include "platform/records/record.h"
 
 enum {
   FIRST_DELAY = 500000,
   LAST_DELAY = 15000000,
-  TRIAL = 3000000 /* so long after a start its supervisor may still fail */
+  TRIAL = 3000000 /* time after a start in which its supervisor may fail */
 };
 
 bool pai__shortage_is(const pai_platform *p, int rc, const pai_error *err)
@@ -58,13 +58,13 @@ static void on_due(void *user_data)
   arm(p);
 }
 
-/* What is new is logged, told and recorded; that it lasts is not. */
+/* Logs, reports and records a new shortage; its repetition is not reported. */
 static void tell_news(pai__pjob *j, uint32_t task, const char *text)
 {
   pai_platform *p = j->platform;
 
   pai__strfree(&p->alloc, j->short_of);
-  j->short_of = pai__strdup(&p->alloc, text); /* or NULL, which is "memory" */
+  j->short_of = pai__strdup(&p->alloc, text); /* NULL: out of memory */
   j->short_news = true;
   pai__log_line(&p->log, PAI_LOG_WARNING,
                 "%s~%s waits, because this machine is short of resources: %s",

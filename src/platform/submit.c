@@ -1,16 +1,16 @@
-/* submit.c - jobs are taken, or refused with the reason */
+/* submit.c - submission of jobs: they are accepted, or refused with a reason */
 #include "platform/apart.h"
-#include "platform/code.h"
-#include "platform/folders.h"
-#include "platform/impossible.h"
-#include "platform/like.h"
-#include "platform/record.h"
-#include "platform/shares.h"
-#include "platform/skus.h"
-#include "platform/storages.h"
-#include "platform/vcs.h"
+#include "platform/files/code.h"
+#include "platform/files/folders.h"
+#include "platform/place/impossible.h"
+#include "platform/restore/resubmit.h"
+#include "platform/records/record.h"
+#include "platform/place/shares.h"
+#include "platform/place/skus.h"
+#include "platform/files/storages.h"
+#include "platform/place/vcs.h"
 
-#include "base/posix_fs.h"
+#include "base/os/posix_fs.h"
 
 enum { LONGEST_USER = 64, LONGEST_NAME = 180 };
 
@@ -18,12 +18,12 @@ typedef struct submission {
   pai_platform *p;
   pai_spec *spec;
   pai_submit_options o;
-  const char *name; /* that it goes by */
-  pai_spec *filled; /* with another job's secrets, or NULL: */
-  char *text;       /* and its file */
+  const char *name; /* of the job */
+  pai_spec *filled; /* spec with another job's secrets, or NULL */
+  char *text;       /* file of `filled` */
 } submission;
 
-/* --- what it is called -------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
 static bool is_name_char(char c)
 {
@@ -31,7 +31,7 @@ static bool is_name_char(char c)
          (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-/* They are parts of paths, and of "user~name". */
+/* Checks the name of a user or job, which is a part of paths and USER~NAME. */
 static int check_part(const char *what, const char *text, size_t longest,
                       pai_error **err)
 {
@@ -110,9 +110,7 @@ static int check(submission *s, const pai_submit_options *opts,
   if (rc < 0)
     return rc;
   if (p->store == NULL)
-    return s->o.like == 0
-             ? PAI_OK
-             : pai__fail(err, PAI_ENOTSUP, "the platform keeps no records");
+    return s->o.like == 0 ? PAI_OK : pai__no_records(err);
   if (p->failing) {
     (void)pai__fail(err, PAI_EIO,
                     "no job is taken while the database cannot be written: %s",
@@ -134,7 +132,7 @@ static int check(submission *s, const pai_submit_options *opts,
   return rc == PAI_OK ? check_free(s, err) : rc;
 }
 
-/* --- its folders -------------------------------------------------------------- */
+/* --- folders -------------------------------------------------------------- */
 
 static int make_new_dir(pai__pjob *j, pai_error **err)
 {
@@ -147,9 +145,9 @@ static int make_new_dir(pai__pjob *j, pai_error **err)
   return rc;
 }
 
-/* What lies there is of no job that is known, as after a database was lost.
- * The folder itself is made with that of the job's first task: then what is in
- * it is this job's, and most of what a submission would take is saved. */
+/* Moves away a folder of an unknown job, as after the loss of a database.  The
+ * job's folder is made only with that of its first task, which makes
+ * submissions faster. */
 static int clear_own_dir(pai__pjob *j, pai_error **err)
 {
   pai_platform *p = j->platform;
@@ -159,10 +157,10 @@ static int clear_own_dir(pai__pjob *j, pai_error **err)
   if (dir == NULL)
     return pai__oom(err);
   if (pai__code_is_leaving(p, dir)) {
-    rc = pai__fail(err, PAI_EBUSY,
-                   "the folder of the job of that name before is still being "
-                   "removed: %s",
-                   dir);
+    rc = pai__fail(
+      err, PAI_EBUSY,
+      "the folder of an earlier job of this name is still being removed: %s",
+      dir);
     pai__error_retriable(err);
   } else if (!pai__folders_are_known(p) ||
              !pai__store_is_new_name(p->store, j->user, j->name))
@@ -175,7 +173,7 @@ static int clear_own_dir(pai__pjob *j, pai_error **err)
   return PAI_OK;
 }
 
-/* Nobody looks what is there but the task itself, with its user's eyes. */
+/* Does not check the folder: only the task sees it as its user does. */
 static int keep_work_dir(pai__pjob *j, const char *path, pai_error **err)
 {
   if (path == NULL)
@@ -188,16 +186,16 @@ static int keep_work_dir(pai__pjob *j, const char *path, pai_error **err)
   return j->work_dir != NULL ? PAI_OK : pai__oom(err);
 }
 
-/* Where the one begins that it is like. */
+/* Takes the working folder of the job that this one is to be like. */
 static int find_like(pai__pjob *j, const submission *s, pai_error **err)
 {
-  pai__like like;
+  pai__platform_like like;
   int rc = pai__like_find(&like, j->platform, s->o.like, err);
 
   if (rc == PAI_OK && like.has_code)
-    rc = pai__fail(err, PAI_EINVAL,
-                   "the job that it is to be like has a copy of its code: "
-                   "that has to be copied");
+    rc = pai__fail(
+      err, PAI_EINVAL,
+      "the original job has a copy of its code, which must be copied too");
   if (rc == PAI_OK && like.work_dir != NULL && j->platform->system)
     rc = keep_work_dir(j, like.work_dir, err);
   else if (rc == PAI_OK && like.work_dir != NULL)
@@ -217,20 +215,14 @@ static int find_work_dir(pai__pjob *j, const submission *s, pai_error **err)
     return find_like(j, s, err);
   if (s->o.work_dir == NULL &&
       (j->platform->store == NULL || pai__apart_is_another(j)))
-    return PAI_OK; /* the latter in its own home */
+    return PAI_OK; /* a job of another account begins in its home */
   if (j->platform->system)
     return keep_work_dir(j, s->o.work_dir, err);
   return pai__fs_absolute(
     &j->work_dir, s->o.work_dir != NULL ? s->o.work_dir : ".", alloc, err);
 }
 
-/* --- its file ----------------------------------------------------------------- */
-
-static int add_text(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return PAI_OK;
-}
+/* --- the file ------------------------------------------------------------- */
 
 static int write_spec(pai__buf *out, const pai_spec *spec, int secrets,
                       pai_error **err)
@@ -239,10 +231,10 @@ static int write_spec(pai__buf *out, const pai_spec *spec, int secrets,
 
   o.format = PAI_FORMAT_YAML;
   o.secrets = secrets;
-  return pai_spec_write(spec, &o, add_text, out, err);
+  return pai_spec_write(spec, &o, pai__buf_write, out, err);
 }
 
-/* As the library writes it: then it has no aliases into secrets. */
+/* Masks the file as the library writes it, without aliases into secrets. */
 static int mask_anew(pai__buf *out, const pai_spec *spec, pai_error **err)
 {
   pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
@@ -264,7 +256,7 @@ static int mask_anew(pai__buf *out, const pai_spec *spec, pai_error **err)
   return rc;
 }
 
-/* Whether the text is the file that this spec was read from. */
+/* Tells whether the text is the file that this spec was read from. */
 static bool is_own_file(const submission *s, const char *text, size_t len)
 {
   const pai__tree *own = s->spec->tree;
@@ -273,8 +265,8 @@ static bool is_own_file(const submission *s, const char *text, size_t len)
          memcmp(own->text, text, len) == 0;
 }
 
-/* Its lines stay as they were written, if it is the file of this spec: what
- * has no secrets is that text itself.  *out is `text`, or `into`'s. */
+/* Masks secrets.  The file of this spec keeps its lines, and without secrets it
+ * is unchanged.  *out is `text`, or in `into`. */
 static int mask(const char **out, pai__buf *into, const submission *s,
                 const char *text, size_t len, pai_error **err)
 {
@@ -317,7 +309,7 @@ static int record_file(pai__pjob *j, const submission *s, pai_error **err)
   return rc;
 }
 
-/* --- all together --------------------------------------------------------------- */
+/* --- submission ----------------------------------------------------------- */
 
 static bool may_wait(const submission *s)
 {
@@ -333,7 +325,7 @@ static int ask_for_room(pai__pjob *j, const submission *s, pai_error **err)
   return rc == PAI_ENOROOM && may_wait(s) ? pai__impossible_note(j, err) : rc;
 }
 
-/* Last what lasts: a refused job leaves nothing behind. */
+/* Changes files and the batch last, so that a refused job leaves nothing. */
 static int take(pai__pjob *j, const submission *s, pai_error **err)
 {
   pai_platform *p = j->platform;
@@ -368,7 +360,7 @@ static int take(pai__pjob *j, const submission *s, pai_error **err)
   return rc;
 }
 
-/* Its file, with secrets in the place of "******". */
+/* Replaces "******" in the file by the other job's secrets. */
 static int fill(submission *s, pai_error **err)
 {
   int rc = pai__like_fill(&s->filled, &s->text, s->p, s->o.like, s->spec,
@@ -381,7 +373,7 @@ static int fill(submission *s, pai_error **err)
   return rc;
 }
 
-/* Whoever submitted it may try again, with the same code. */
+/* Leaves the code in its place, so that the caller can try again. */
 static void undo(pai__pjob *j, const submission *s)
 {
   if (s->o.code_dir != NULL)
@@ -398,8 +390,6 @@ int pai_platform_submit_as(pai_job_id *job, pai_platform *p, pai_spec *spec,
   pai__pjob *j = NULL;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(job != NULL, err);
   *job = 0;
   PAI__CHECK_ARG_ERR(p != NULL && spec != NULL, err);
@@ -433,7 +423,7 @@ int pai_platform_submit(pai_job_id *job, pai_platform *p, pai_spec *spec,
   return pai_platform_submit_as(job, p, spec, NULL, err);
 }
 
-/* Nobody knows of it but who submitted it, and is told. */
+/* Only the submitter knows this job, and its pai_platform_sync() fails. */
 void pai__platform_withdraw(pai__pjob *j)
 {
   pai__platform_unqueue(j);

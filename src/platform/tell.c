@@ -1,17 +1,18 @@
 /*
- * tell.c - what is told of jobs
+ * tell.c - events of jobs and tasks for listeners, and their texts
  *
- * The states that are told are those that were noted when a turn's changes
- * were recorded, for what happened since may not be durable yet.
+ * Events report the states that were noted when a step's changes were recorded,
+ * because later changes may not be durable yet.
  */
+#include "platform/restore/keep.h"
 #include "platform/listen.h"
-#include "platform/record.h"
-#include "platform/rooms.h"
+#include "platform/records/record.h"
+#include "platform/place/single.h"
 #include "platform/shortage.h"
-#include "platform/vcs.h"
+#include "platform/place/vcs.h"
 
-#include "job/end.h"
-#include "sched/queue.h"
+#include "job/end/end.h"
+#include "sched/inspect.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,16 +30,16 @@ static void emit(pai__pjob *j, pai_event *event)
   pai__listeners_hear(p, event);
 }
 
-/* --- noting ---------------------------------------------------------------- */
+/* --- noting --------------------------------------------------------------- */
 
-/* What a task ended with, as it is told. */
+/* Returns the code that is reported for a task's end. */
 static int told_code(const pai__pjob *j, uint32_t task)
 {
-  return pai__told_code(pai__job_tasks(&j->job)[task].code,
-                        j->tasks[task].user_code);
+  return pai__result_code(pai__job_tasks(&j->job)[task].code,
+                          j->tasks[task].user_code);
 }
 
-/* A job ends with the code of the task that decided. */
+/* Returns the code reported for the job: that of the task that ended it. */
 static int told_job_code(const pai__pjob *j)
 {
   const pai__task *t = pai__job_trigger(&j->job);
@@ -47,8 +48,7 @@ static int told_job_code(const pai__pjob *j)
                                              : j->job.code;
 }
 
-/* One that has a place, and whose tasks are about to start, is not told to
- * wait. */
+/* A placed job whose tasks are about to start is not reported as waiting. */
 void pai__platform_note(pai__pjob *j)
 {
   if (j->job.state != PAI__JOB_STARTING || pai__shortage_text(j) != NULL) {
@@ -57,6 +57,7 @@ void pai__platform_note(pai__pjob *j)
   }
   for (uint32_t t = 0; t < j->job.ntasks; t++) {
     j->tasks[t].recorded = (uint8_t)pai__job_task_state(&j->job, t);
+    j->tasks[t].retries = pai__job_tasks(&j->job)[t].retries;
     j->tasks[t].code = told_code(j, t);
   }
 }
@@ -66,18 +67,19 @@ bool pai__platform_is_noted(const pai__pjob *j)
   bool noted = j->told != j->recorded;
 
   for (uint32_t t = 0; !noted && t < j->job.ntasks; t++)
-    noted = j->tasks[t].told != j->tasks[t].recorded;
+    noted = j->tasks[t].told != j->tasks[t].recorded ||
+            j->tasks[t].retries > j->tasks[t].retries_told;
   return noted;
 }
 
-/* --- telling --------------------------------------------------------------- */
+/* --- reporting ------------------------------------------------------------ */
 
-/* The request in front of it: a job, a task, or what asks for a GPU to be
- * shared, which is nobody's. */
+/* Writes which request is in front: one of a job or task, or the platform's own
+ * for a GPU to share. */
 static void put_behind(pai__buf *out, const pai__pjob *j, uint64_t id)
 {
   uint32_t task;
-  const pai__pjob *other = pai__room_find(j->platform, id, &task);
+  const pai__pjob *other = pai__single_find(j->platform, id, &task);
 
   if (other == NULL)
     pai__buf_str(out, "waits behind jobs that share GPUs");
@@ -87,12 +89,12 @@ static void put_behind(pai__buf *out, const pai__pjob *j, uint64_t id)
     pai__buf_printf(out, "waits behind job %" PRIu64, other->id);
 }
 
-/* Of tasks that have room one by one. */
+/* Writes how many tasks of a partly placed job are placed and wait. */
 static void put_counts(pai__buf *out, const pai__pjob *j)
 {
   uint32_t have, wait;
 
-  pai__room_counts(j, &have, &wait);
+  pai__single_counts(j, &have, &wait);
   if (have > 0 && wait > 0)
     pai__buf_printf(out, "%u of %u tasks have room, %u %s: ", have,
                     j->job.wanted, wait, wait == 1 ? "waits" : "wait");
@@ -107,19 +109,30 @@ static bool waits_for_share(const pai__pjob *j)
   return waits;
 }
 
-/* Of GPUs, unless it is said of what. */
+/* Writes a lack of quota: of GPUs, unless the reason names another resource. */
 static void put_quota(pai__buf *out, const pai__pjob *j, const pai_reason *r)
 {
   uint32_t of = (uint32_t)r->of;
   const char *vc = pai__vcs_of(j);
+  char wanted[PAI__MILLI_TEXT], found[PAI__MILLI_TEXT];
 
-  pai__buf_printf(out,
-                  "quota: it takes %" PRIu64 " %s, and virtual cluster %s has "
-                  "%" PRIu64 " left",
-                  pai__lack_amount(of, r->wanted),
-                  *pai__lack_things(of) != '\0' ? pai__lack_things(of)
-                                                : "GPUs",
-                  vc != NULL ? vc : "default", pai__lack_amount(of, r->found));
+  pai__buf_printf(
+    out, "quota: it takes %s %s, and virtual cluster %s has %s left",
+    pai__lack_amount(wanted, of, pai__reason_wanted(r)),
+    *pai__lack_things(of) != '\0' ? pai__lack_things(of) : "GPUs",
+    vc != NULL ? vc : "default",
+    pai__lack_amount(found, of, pai__reason_found(r)));
+}
+
+static void put_lack(pai__buf *out, const pai_reason *r)
+{
+  uint32_t lack = (uint32_t)r->of;
+  char wanted[PAI__MILLI_TEXT], found[PAI__MILLI_TEXT];
+
+  pai__buf_printf(out, "waits for %s %s, %s are free",
+                  pai__lack_amount(wanted, lack, pai__reason_wanted(r)),
+                  pai__lack_things(lack),
+                  pai__lack_amount(found, lack, pai__reason_found(r)));
 }
 
 static void put_drained(pai__buf *out, const pai_platform *p)
@@ -152,8 +165,8 @@ void pai__platform_waiting_text(const pai__pjob *j, pai__buf *out)
     pai__buf_printf(out, "waits for %" PRIu64 " MiB of a GPU", j->share >> 20);
     return;
   }
-  if (pai_sched_reason(j->platform->sched, pai__room_waiting(j), &r) < 0) {
-    if (pai__room_is_looked_at(j))
+  if (pai_sched_reason(j->platform->sched, pai__single_waiting(j), &r) < 0) {
+    if (pai__single_is_looked_at(j))
       pai__buf_str(out, "its GPUs are looked at: others may use them");
     return;
   }
@@ -167,9 +180,7 @@ void pai__platform_waiting_text(const pai__pjob *j, pai__buf *out)
   else if (r.lack == PAI_LACK_HEALTH)
     put_drained(out, j->platform);
   else if (*pai__lack_things(lack) != '\0')
-    pai__buf_printf(out, "waits for %" PRIu64 " %s, %" PRIu64 " are free",
-                    pai__lack_amount(lack, r.wanted), pai__lack_things(lack),
-                    pai__lack_amount(lack, r.found));
+    put_lack(out, &r);
 }
 
 static void put_end(const pai__pjob *j, uint32_t task, pai__buf *out)
@@ -179,7 +190,7 @@ static void put_end(const pai__pjob *j, uint32_t task, pai__buf *out)
   const pai__task *t = &pai__job_tasks(&j->job)[task];
   uint8_t oom = j->tasks[task].oom;
 
-  pai__buf_printf(out, "task %s[%u] ended with code %d%s",
+  pai__buf_printf(out, "task %s[%u] exited with code %d%s",
                   j->spec->roles[t->role].name, t->index, told_code(j, task),
                   oom <= 2 ? memory[oom] : "");
 }
@@ -190,13 +201,19 @@ void pai__platform_retry_text(const pai__pjob *j, uint32_t task, pai__buf *out)
                                         : pai__job_retries(&j->job);
   uint32_t trigger = task != PAI__NO_TASK ? task : j->job.trigger;
 
+  if (task != PAI__NO_TASK) { /* the fold may be ahead of the noted state */
+    int64_t ahead =
+      (int64_t)pai__job_tasks(&j->job)[task].retries - j->tasks[task].retries;
+
+    r.done = r.done > ahead ? (uint32_t)(r.done - ahead) : 1;
+  }
   if (trigger != PAI__NO_TASK)
     put_end(j, trigger, out);
   pai__buf_printf(out, "%sretry %u of at most %u",
                   trigger != PAI__NO_TASK ? "; " : "", r.done, r.most);
 }
 
-/* Why the job waits: it failed before, or what the scheduler says. */
+/* Writes why the job waits: a failure before, or the scheduler's reason. */
 static void waiting_text(const pai__pjob *j, char *text, size_t size)
 {
   pai__buf b;
@@ -210,7 +227,7 @@ static void waiting_text(const pai__pjob *j, char *text, size_t size)
   pai__buf_dispose(&b);
 }
 
-/* Also how often it was tried, if that was more than once. */
+/* Writes why the job failed, with the number of retries. */
 static void failed_text(const pai__pjob *j, char *text, size_t size)
 {
   pai__buf b;
@@ -236,7 +253,7 @@ static void job_text(const pai__pjob *j, int state, char *text, size_t size)
     failed_text(j, text, size);
 }
 
-/* It ran, and ended before that was told. */
+/* It ran, and ended before its state `running` was reported. */
 static bool has_run(int told, int recorded, pai_time since)
 {
   return told < PAI_STATE_RUNNING && recorded > PAI_STATE_RUNNING &&
@@ -256,6 +273,8 @@ static void tell_job(pai__pjob *j)
   if (state == PAI_STATE_WAITING && pai__job_trigger(&j->job) == NULL &&
       text[0] != '\0')
     pai__happened(j, PAI__NO_TASK, "Warning", "FailedScheduling", "%s", text);
+  if (state >= PAI_STATE_SUCCEEDED)
+    pai__keep_job_ended(j->platform);
   emit(j, &(pai_event){ .type = PAI_EVENT_JOB,
                         .state = state,
                         .code = j->code,
@@ -295,26 +314,28 @@ static void emit_retry(pai__pjob *j, uint32_t task)
   pai__buf_dispose(&text);
 }
 
-/* That a task waits is told if it is tried again within its job's attempt. */
+/* A task is reported as waiting if it is tried again within its job's attempt,
+ * even if it has begun again by now. */
 static void tell_task(pai__pjob *j, uint32_t task)
 {
-  uint32_t retries = pai__job_tasks(&j->job)[task].retries;
   pai__ptask *pt = &j->tasks[task];
-  bool again = retries > pt->retries_told; /* less: in another attempt */
+  bool again = pt->retries > pt->retries_told; /* less: in another attempt */
 
-  pt->retries_told = retries;
-  if (pt->told == pt->recorded && !again)
+  pt->retries_told = pt->retries;
+  if (again) {
+    emit_retry(j, task);
+    pt->told = PAI_STATE_WAITING;
+  }
+  if (pt->told == pt->recorded)
     return;
   if (has_run(pt->told, pt->recorded, pt->ran))
     emit_task(j, task, PAI_STATE_RUNNING, 0);
   pt->told = pt->recorded;
-  if (again && pt->told == PAI_STATE_WAITING)
-    emit_retry(j, task);
-  else if (pt->told != PAI_STATE_WAITING)
+  if (pt->told != PAI_STATE_WAITING)
     emit_task(j, task, pt->told, pt->code);
 }
 
-/* The job before its tasks on the way up, after them on the way down. */
+/* Reports the job before its tasks when it starts, and after them otherwise. */
 void pai__platform_tell(pai__pjob *j)
 {
   bool up = j->recorded == PAI_STATE_RUNNING;

@@ -1,4 +1,4 @@
-/* bits.c - counting, walking and naming the ones in words of bits */
+/* bits.c - bit sets: count, find runs, read and write as text */
 #include "resource/bits.h"
 
 uint32_t pai__bits_count(const uint64_t *words, size_t n)
@@ -22,8 +22,8 @@ void pai__bits_set(uint64_t *words, uint32_t first, uint32_t last)
                                i == last / 64 ? last % 64 : 63);
 }
 
-/* The first number from `from` on whose bit is not that of `flip`, which is 0
- * or all ones; or 64 * n. */
+/* Returns the first number at or after `from` whose bit is 1 if `flip` is 0,
+ * or 0 if `flip` is all ones; or 64 * n. */
 static uint32_t find(const uint64_t *words, size_t n, uint32_t from,
                      uint64_t flip)
 {
@@ -38,7 +38,7 @@ static uint32_t find(const uint64_t *words, size_t n, uint32_t from,
       return (uint32_t)n * 64;
     left = words[i] ^ flip;
   }
-  /* The ones below the lowest one. */
+  /* Count the bits below the lowest one. */
   return (uint32_t)i * 64 + pai__bits_ones(~left & (left - 1));
 }
 
@@ -62,7 +62,7 @@ void pai__bits_write_run(pai__buf *out, bool comma, uint32_t first,
   char text[24], *s = text + sizeof(text);
   uint32_t v = last;
 
-  /* From its end: a set has many of these, and printf is slow. */
+  /* Write from the end: a set has many of these, and printf is slow. */
   for (int i = 0; i < (first == last ? 1 : 2); i++, v = first) {
     if (i == 1)
       *--s = '-';
@@ -189,79 +189,6 @@ int pai__bits_read_list(uint64_t *words, size_t *n, uint32_t limit,
       rc = fail(&r, PAI_EINVAL, r.at, "a comma is missing");
       break;
     }
-  }
-  if (rc < 0) {
-    memset(words, 0, *n * sizeof(*words));
-    *n = 0;
-  }
-  return rc;
-}
-
-/* The value of a hexadecimal digit, or -1. */
-static int digit_of(char c)
-{
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  if (c >= 'a' && c <= 'f')
-    return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* Whether the x of a 0x that begins the text, or what follows a comma, is the
- * byte before `at`. */
-static bool is_prefix(const reader *r, size_t at)
-{
-  return at >= 2 && (r->s[at - 1] == 'x' || r->s[at - 1] == 'X') &&
-         r->s[at - 2] == '0' && (at == 2 || r->s[at - 3] == ',');
-}
-
-/* The digits that end before *end, at most `most`, from number `from` on;
- * *end becomes where they begin. */
-static int read_digits(const reader *r, size_t *end, size_t most,
-                       uint32_t limit, size_t from, uint64_t *words, size_t *n)
-{
-  size_t at = *end;
-
-  for (; at > 0 && r->s[at - 1] != ','; at--, from += 4) {
-    int digit = digit_of(r->s[at - 1]);
-
-    if (at != *end && is_prefix(r, at)) {
-      at -= 2;
-      break;
-    }
-    if (digit < 0)
-      return fail(r, PAI_EINVAL, at - 1, "not a hexadecimal digit");
-    if (*end - at >= most)
-      return fail(r, PAI_EINVAL, at - 1, "more than eight digits");
-    if (digit == 0)
-      continue;
-    if (from >= limit)
-      return fail(r, PAI_ELIMIT, at - 1, "the number is too large");
-    words[from / 64] |= (uint64_t)digit << from % 64;
-    if (*n < from / 64 + 1)
-      *n = from / 64 + 1;
-  }
-  *end = at;
-  return PAI_OK;
-}
-
-int pai__bits_read_mask(uint64_t *words, size_t *n, uint32_t limit,
-                        const char *s, size_t len, pai__bits_fault *fault)
-{
-  reader r = { s, len, 0, fault };
-  size_t end = len, from = 0, most;
-  int rc;
-
-  *n = 0;
-  if (len == 0)
-    return fail(&r, PAI_EINVAL, 0, "a mask is missing");
-  most = memchr(s, ',', len) != NULL ? 8 : SIZE_MAX;
-  for (;;) { /* from the end, where the lowest numbers are */
-    rc = read_digits(&r, &end, most, limit, from, words, n);
-    if (rc < 0 || end == 0)
-      break;
-    end--; /* the comma */
-    from += 32;
   }
   if (rc < 0) {
     memset(words, 0, *n * sizeof(*words));

@@ -1,7 +1,5 @@
-/* cells.c - levels, chains, and the cells of each level */
+/* cells.c - cells of a cluster sorted into chains and levels */
 #include "resource/cells.h"
-
-#include <stdlib.h>
 
 /* --- types ---------------------------------------------------------------- */
 
@@ -10,7 +8,8 @@ static uint64_t less_than_all(uint64_t n)
   return n < UINT32_MAX ? n : UINT32_MAX;
 }
 
-/* One walk down.  Longer than there are types it goes round. */
+/* Walks down from a type.  A walk longer than the number of types is a
+ * circle. */
 static void find_facts(const pai_cluster *c, uint32_t type, pai__type_facts *f)
 {
   uint64_t steps = 0;
@@ -38,18 +37,9 @@ void pai__cells_facts(const pai_cluster *c, pai__type_facts *facts)
 
 /* --- chains --------------------------------------------------------------- */
 
-typedef struct named {
-  const char *name;
-  uint32_t type;
-} named;
-
-static int by_name(const void *a, const void *b)
-{
-  return strcmp(((const named *)a)->name, ((const named *)b)->name);
-}
-
-/* The types of top cells, sorted; `is_top` has room for one of each type. */
-static size_t find_tops(const pai_cluster *c, bool *is_top, named *tops)
+/* Lists the types of top cells, sorted; `is_top` has one entry for each
+ * type. */
+static size_t find_tops(const pai_cluster *c, bool *is_top, pai__named *tops)
 {
   size_t n = 0;
 
@@ -57,9 +47,8 @@ static size_t find_tops(const pai_cluster *c, bool *is_top, named *tops)
     is_top[c->cells[i].type] = true;
   for (size_t i = 0; i < c->ntypes; i++)
     if (is_top[i])
-      tops[n++] = (named){ c->types[i].name, (uint32_t)i };
-  if (n > 1)
-    qsort(tops, n, sizeof(*tops), by_name);
+      tops[n++] = (pai__named){ c->types[i].name, (uint32_t)i };
+  pai__sort_names(tops, n);
   return n;
 }
 
@@ -80,7 +69,7 @@ static int add_chain(pai__cells *cells, const pai_cluster *c, uint32_t type,
   return PAI_OK;
 }
 
-/* Where a cell's level is counted. */
+/* Returns the counter of a cell's level. */
 static uint32_t *count_of(const pai__cells *cells, const pai_cluster *c,
                           uint32_t *const *at, size_t cell)
 {
@@ -92,8 +81,9 @@ static uint32_t *count_of(const pai__cells *cells, const pai_cluster *c,
             [cells->types[c->cells[cell].type].level - 1];
 }
 
-/* Sorts the cells by chain and level, those of one level as they are: counts
- * them, gives each level its end, and fills it from there. */
+/* Sorts the cells by chain and level, those of one level in the order of the
+ * cluster: counts them, sets each level's entry to its end, and fills it from
+ * there down. */
 static void sort_cells(const pai__cells *cells, const pai_cluster *c,
                        uint32_t *const *at, uint32_t *list)
 {
@@ -109,7 +99,7 @@ static void sort_cells(const pai__cells *cells, const pai_cluster *c,
 }
 
 static int make_chains(pai__cells *cells, const pai_cluster *c,
-                       uint32_t *chain_of, const named *tops)
+                       uint32_t *chain_of, const pai__named *tops)
 {
   size_t n = cells->nchains;
   pai__chain *chains =
@@ -123,8 +113,8 @@ static int make_chains(pai__cells *cells, const pai_cluster *c,
   for (size_t i = 0; i < c->ntypes; i++)
     chain_of[i] = PAI__NOTHING;
   for (size_t i = 0; i < n; i++) {
-    chain_of[tops[i].type] = (uint32_t)i;
-    if (add_chain(cells, c, tops[i].type, &chains[i], &at[i]) < 0)
+    chain_of[tops[i].index] = (uint32_t)i;
+    if (add_chain(cells, c, tops[i].index, &chains[i], &at[i]) < 0)
       return PAI_ENOMEM;
   }
   cells->chains = chains;
@@ -140,7 +130,7 @@ int pai__cells_init(pai__cells *cells, const pai_cluster *c,
   pai__type_facts *facts;
   uint32_t *chain_of;
   bool *is_top;
-  named *tops;
+  pai__named *tops;
 
   *cells = (pai__cells){ .nchains = 0 };
   pai__arena_init(&cells->arena, alloc);

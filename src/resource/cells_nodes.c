@@ -1,25 +1,200 @@
 /*
- * cells_nodes.c - the nodes of a cluster that is given as cells
+ * cells_nodes.c - make the nodes of a cluster from HiveD's cells, or bind
+ * cells to nodes that are given
  *
- * All cells that are called the same at the level of nodes are one node: it
- * has GPUs of several kinds, or was cut into pieces.
+ * All cells with the same name at the node level are one node: it has GPUs of
+ * several kinds, or was split into several cells.
  */
-#include "resource/read.h"
+#include "resource/cluster/read.h"
 #include "resource/shape.h"
 
 #include <stdlib.h>
 
-/* A cell at the level of nodes; they lie in the order of the cells. */
+/* --- cells bound to given nodes ------------------------------------------ */
+
+/* Returns the GPU of that number and kind that no cell has yet. */
+static uint32_t find_gpu(const pai_cluster *c, const pai__member *m,
+                         const char *kind, uint16_t number, const bool *taken)
+{
+  uint32_t n = c->skus[m->sku].gpus;
+
+  for (uint32_t i = 0; i < n; i++) {
+    /* usually its index is its number */
+    uint32_t place = m->first_gpu + (uint32_t)((number + i) % n);
+
+    if (c->gpus[place].number == number && !taken[place] &&
+        strcmp(c->kinds[c->gpus[place].kind].name, kind) == 0)
+      return place;
+  }
+  return PAI__NOTHING;
+}
+
+static void bind_gpu(pai__reader *r, uint32_t cell, bool *taken)
+{
+  pai_cluster *c = r->c;
+  pai__cell *leaf = &c->cells[cell];
+  const pai__member *m = &c->nodes[leaf->node];
+  const char *kind = c->types[leaf->type].name;
+  uint16_t number;
+
+  if (!pai__read_device(r, cell, &number))
+    return;
+  leaf->gpu = find_gpu(c, m, kind, number, taken);
+  if (leaf->gpu != PAI__NOTHING)
+    taken[leaf->gpu] = true;
+  else if (pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-gpu", r->cell_at[cell],
+                     "node '%.80s' has no GPU %u of kind '%.80s' for this "
+                     "cell",
+                     m->name, (unsigned)number, kind))
+    pai__find_help(r->f,
+                   "it has %u GPUs; a cell's address is the number of "
+                   "one that is in no other cell",
+                   (unsigned)c->skus[m->sku].gpus);
+}
+
+/* With more names, or after that many findings, no similar name is
+ * suggested. */
+enum { MOST_HELPED = 20, MOST_NAMES = 1000 };
+
+static uint32_t bind_node(pai__reader *r, uint32_t cell)
+{
+  const char *name = pai__cell_own(r->c, cell);
+  size_t node;
+  pai__names names;
+
+  if (pai_cluster_find_node(r->c, name, &node) == PAI_OK)
+    return (uint32_t)node;
+  if (!pai__find(r->f, PAI_SEVERITY_ERROR, "unknown-node", r->cell_at[cell],
+                 "there is no node '%.80s' for this cell", name) ||
+      r->c->nnodes > MOST_NAMES || r->f->errors > MOST_HELPED)
+    return PAI__NOTHING;
+  pai__names_init(&names, &r->c->alloc, name, strlen(name));
+  names.made_up = true;
+  for (size_t i = 0; i < r->c->nnodes; i++)
+    pai__names_add(&names, r->c->nodes[i].name, strlen(r->c->nodes[i].name));
+  pai__names_help(&names, r->f, "the nodes of this file");
+  return PAI__NOTHING;
+}
+
+/* --- nodes without cells ------------------------------------------------- */
+
+enum { MOST_NAMED = 3 };
+
+/* Nodes with the same finding; the first ones are named. */
+typedef struct told {
+  pai__node at; /* place of the first node */
+  size_t count;
+  pai__buf names;
+} told;
+
+static void told_init(told *t, const pai_cluster *c)
+{
+  *t = (told){ .at = PAI__NO_NODE };
+  pai__buf_init(&t->names, &c->alloc);
+}
+
+static void add_told(told *t, const pai__reader *r, size_t node)
+{
+  if (t->count == 0)
+    t->at = r->places[node];
+  if (t->count++ < MOST_NAMED)
+    pai__buf_printf(&t->names, "%s'%.80s'", t->count > 1 ? ", " : "",
+                    r->c->nodes[node].name);
+}
+
+/* Returns their names after "node " or "nodes ". */
+static const char *told_names(told *t)
+{
+  if (t->count > MOST_NAMED)
+    pai__buf_str(&t->names, ", …");
+  return pai__buf_text(&t->names);
+}
+
+/* Reports the nodes.  `one` and `more` are the text before the names, a NUL,
+ * and the text after them. */
+static void tell(pai__reader *r, told *t, const char *code, const char *one,
+                 const char *more, const char *help)
+{
+  if (t->count > 0 &&
+      pai__find(r->f, PAI_SEVERITY_WARNING, code, t->at, "%s%s%s",
+                t->count == 1 ? one : more, told_names(t),
+                t->count == 1 ? strchr(one, '\0') + 1
+                              : strchr(more, '\0') + 1))
+    pai__find_help(r->f, "%s", help);
+  pai__buf_dispose(&t->names);
+}
+
+static void look_at_nodes(pai__reader *r, const bool *taken)
+{
+  const pai_cluster *c = r->c;
+  told nodes, gpus, pins;
+
+  told_init(&nodes, c);
+  told_init(&gpus, c);
+  told_init(&pins, c);
+  for (size_t i = 0; i < c->nnodes; i++) {
+    uint32_t n = pai__sku_of(c, &c->nodes[i])->gpus, used = 0;
+
+    for (uint32_t k = 0; k < n; k++)
+      used += taken[c->nodes[i].first_gpu + k];
+    if (used < n)
+      add_told(used == 0 ? &nodes : &gpus, r, i);
+    if (c->nodes[i].pin != NULL)
+      add_told(&pins, r, i);
+  }
+  tell(r, &nodes, "in-no-cell", "node \0 is in no cell: no job can get it",
+       "nodes \0 are in no cell: no job can get them",
+       "add a cell for each to physicalCells, or leave physicalCluster out: "
+       "cells then follow from the nodes");
+  tell(r, &gpus, "in-no-cell",
+       "some GPUs of node \0 are in no cell: no job can get them",
+       "some GPUs of nodes \0 are in no cell: no job can get them",
+       "the cells of a node should have as many leaf cells as it has GPUs, of "
+       "each kind");
+  tell(r, &pins, "no-effect", "the pin of node \0 has no effect",
+       "the pins of nodes \0 have no effect",
+       "cells are given here; pin the node's cell, with pinnedCellId");
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+void pai__read_cells_bind(pai__reader *r)
+{
+  pai_cluster *c = r->c;
+  size_t size = (c->ngpus + 1) * sizeof(bool);
+  bool *taken = pai__zalloc(&c->alloc, size);
+
+  if (taken == NULL) {
+    r->f->failed = true;
+    return;
+  }
+  for (size_t i = 0; i < c->ncells && !r->f->failed; i++) {
+    pai__cell *cell = &c->cells[i];
+    const pai__cell_type *type = &c->types[cell->type];
+
+    if (type->is_node)
+      cell->node = bind_node(r, (uint32_t)i);
+    else if (type->in_node)
+      cell->node = c->cells[cell->parent].node;
+    if (type->child == PAI__NOTHING && cell->node != PAI__NOTHING)
+      bind_gpu(r, (uint32_t)i, taken);
+  }
+  if (r->f->errors == 0 && !r->f->failed)
+    look_at_nodes(r, taken);
+  pai__free(&c->alloc, taken, size);
+}
+
+/* A cell at the node level; the list is in the order of the cells. */
 typedef struct node_cell {
   const char *name;
   uint32_t cell;
-  uint32_t same; /* the next one of that name, or PAI__NOTHING */
-  bool first;    /* of those of its name */
+  uint32_t same; /* next cell of that name, or PAI__NOTHING */
+  bool first;    /* first cell of its name */
 } node_cell;
 
 typedef struct leaf {
   uint32_t cell, kind;
-  uint32_t rank; /* kinds go by their least number */
+  uint32_t rank; /* kinds are ordered by their lowest number */
   uint16_t number;
 } leaf;
 
@@ -27,15 +202,15 @@ typedef struct making {
   pai__reader *r;
   node_cell *nodes;
   size_t nnodes;
-  leaf *leaves; /* of the node that is made now */
+  leaf *leaves; /* of the node being made */
   size_t nleaves, leaf_cap;
-  uint32_t *kind_of; /* each type's, or PAI__NOTHING */
-  uint32_t *rank_of; /* each kind's, in this node */
+  uint32_t *kind_of; /* kind of each type, or PAI__NOTHING */
+  uint32_t *rank_of; /* rank of each kind in this node */
   pai__shapes shapes;
-  pai__gpu_group *groups; /* of the node that is made now */
+  pai__gpu_group *groups; /* of the node being made */
 } making;
 
-/* --- which cells are one node --------------------------------------------- */
+/* --- grouping cells into nodes ------------------------------------------- */
 
 static void join_same(making *m, pai__named *list)
 {
@@ -119,7 +294,7 @@ static int by_rank(const void *a, const void *b)
   return x->cell < y->cell ? -1 : x->cell > y->cell;
 }
 
-/* HiveD would give one GPU to two jobs. */
+/* HiveD would give one GPU to two jobs if two cells share it. */
 static void check_shared(making *m, const node_cell *node)
 {
   pai__reader *r = m->r;
@@ -128,16 +303,17 @@ static void check_shared(making *m, const node_cell *node)
     if (m->leaves[i - 1].number == m->leaves[i].number) {
       if (pai__find(r->f, PAI_SEVERITY_WARNING, "shared-gpu",
                     r->cell_at[node->cell],
-                    "two cells of node '%.80s' are its GPU %u", node->name,
-                    (unsigned)m->leaves[i].number))
-        pai__find_help(r->f, "two jobs may be given it; give the leaf cells "
-                             "a cellAddress each");
+                    "two cells of node '%.80s' have the same GPU %u",
+                    node->name, (unsigned)m->leaves[i].number))
+        pai__find_help(
+          r->f,
+          "two jobs could get it; give each leaf cell its own cellAddress");
       return;
     }
 }
 
-/* Kind by kind, and in each by number, so that most have the number of their
- * place. */
+/* Sorts by kind, and within a kind by number, so that most GPUs have their
+ * index as number. */
 static void sort_leaves(making *m, const node_cell *node)
 {
   uint32_t rank = 0;
@@ -159,7 +335,7 @@ static void sort_leaves(making *m, const node_cell *node)
 
 /* --- SKUs ----------------------------------------------------------------- */
 
-/* What the node's cells are called, once each; cut where that gets long. */
+/* Writes the type names of the node's cells, each once; cut if long. */
 static void put_sku_name(making *m, const node_cell *node, pai__buf *out)
 {
   const pai_cluster *c = m->r->c;
@@ -194,7 +370,7 @@ static const pai__unit *find_unit(const pai_cluster *c, const char *kind)
   return NULL;
 }
 
-/* A machine has what its leaf cells come with. */
+/* Sums up the units of the leaf cells as the hardware of the node. */
 static void add_units(const pai_cluster *c, pai__sku *sku)
 {
   for (uint32_t i = 0; i < sku->ngroups; i++) {
@@ -220,7 +396,7 @@ static void put_groups(making *m, pai__sku *sku)
   }
 }
 
-/* The SKU of the node's cells and what is in them. */
+/* Finds or adds the SKU for the node's cells. */
 static uint32_t find_sku(making *m, const node_cell *node, pai__buf *name)
 {
   pai__sku sku = { .name = NULL };
@@ -237,7 +413,7 @@ static uint32_t find_sku(making *m, const node_cell *node, pai__buf *name)
 
 /* --- nodes ---------------------------------------------------------------- */
 
-/* The rack is the cell right above the first that has one. */
+/* The rack is the parent of the node's first cell that has a parent. */
 static int find_rack(making *m, const node_cell *node, uint32_t *rack)
 {
   pai_cluster *c = m->r->c;
@@ -253,7 +429,7 @@ static int find_rack(making *m, const node_cell *node, uint32_t *rack)
   }
 }
 
-/* Cells, node and GPUs get to know each other. */
+/* Links cells, node and GPUs. */
 static void connect(making *m, const node_cell *node, pai__member *member)
 {
   pai_cluster *c = m->r->c;

@@ -1,7 +1,6 @@
-/* cluster.c - a cluster as it is filled, and its end */
+/* cluster.c - fill a cluster, end it, and the public views of it */
+#include "base/text/utf8.h"
 #include "resource/cluster.h"
-
-#include "base/utf8.h"
 
 #include <stdlib.h>
 
@@ -60,7 +59,7 @@ static bool is_called(const char *name, const char *s, size_t len)
   return strlen(name) == len && memcmp(name, s, len) == 0;
 }
 
-/* Few of each of these, so a walk is enough. */
+/* These lists are short, so a linear search is enough. */
 uint32_t pai__cluster_find_kind(const pai_cluster *c, const char *name,
                                 size_t len)
 {
@@ -126,7 +125,7 @@ int pai__cluster_add_kind(pai_cluster *c, const pai__gpu_kind *kind,
   return PAI_OK;
 }
 
-/* The GPUs of each new node of a SKU. */
+/* Makes the template for the GPUs of a new node of a SKU. */
 static const pai__gpu *make_fresh(pai_cluster *c, const pai__sku *s)
 {
   pai__gpu *fresh = pai__arena_zalloc(&c->arena, s->gpus + 1, sizeof(*fresh)),
@@ -140,7 +139,8 @@ static const pai__gpu *make_fresh(pai_cluster *c, const pai__sku *s)
   return fresh;
 }
 
-/* With a number behind it where another SKU has it; NULL without memory. */
+/* Appends a number to a name that another SKU has; returns NULL if memory is
+ * short. */
 static const char *free_name(pai_cluster *c, pai__buf *name)
 {
   const char *copy = NULL;
@@ -158,8 +158,8 @@ static const char *free_name(pai_cluster *c, pai__buf *name)
   return copy;
 }
 
-/* Cells are called after SKUs, and a '.' or '/' would part those names: they
- * become -, which another may have already. */
+/* Names of cells contain names of SKUs, where a '.' or '/' would be a
+ * separator.  Replaces both by '-', and makes the name unique. */
 static const char *plain_name(pai_cluster *c, const char *name)
 {
   pai__buf b;
@@ -229,7 +229,7 @@ int pai__cluster_rack(pai_cluster *c, const char *name, size_t len,
   const char *copy;
 
   if (c->nracks > 0 && is_called(c->racks[c->nracks - 1], name, len)) {
-    *index = (uint32_t)c->nracks - 1; /* nodes mostly come rack by rack */
+    *index = (uint32_t)c->nracks - 1; /* nodes usually come rack by rack */
     return PAI_OK;
   }
   known = pai__map_get(&c->rack_index, name, len);
@@ -248,7 +248,7 @@ int pai__cluster_rack(pai_cluster *c, const char *name, size_t len,
   return PAI_OK;
 }
 
-/* Room for n elements; never less than there is. */
+/* Reserves memory for n elements; never shrinks. */
 static int reserve(const pai_alloc *a, void *vec, size_t *cap, size_t n,
                    size_t size)
 {
@@ -273,7 +273,7 @@ int pai__cluster_reserve(pai_cluster *c, size_t nodes, size_t gpus)
                  sizeof(*c->gpus));
 }
 
-/* Half as much again, so that one more costs no copy each time. */
+/* Grows by half, so that adding one does not copy each time. */
 static int grow_gpus(pai_cluster *c, size_t more)
 {
   size_t need = c->ngpus + more;
@@ -305,7 +305,7 @@ int pai__cluster_add_node(pai_cluster *c, const char *name, uint32_t sku,
   return PAI_OK;
 }
 
-/* As one line that every form of a cluster can hold. */
+/* Copies a text as one line that every form of a cluster can hold. */
 static char *one_line(const pai_alloc *a, const char *s)
 {
   size_t len = strlen(s);
@@ -413,4 +413,154 @@ int pai__cluster_end(pai_cluster *c, uint32_t same[2])
   }
   pai__free(&c->alloc, list, n * sizeof(*list));
   return rc;
+}
+
+/* --- public views -------------------------------------------------------- */
+
+int pai_cluster_view_sums(const pai_cluster *c, pai_cluster_view *view)
+{
+  pai_cluster_view v;
+
+  PAI__CHECK_ARG(c != NULL && view != NULL);
+  v = (pai_cluster_view){ .name = c->name,
+                          .form = c->form,
+                          .nodes = c->nnodes,
+                          .gpus = c->ngpus,
+                          .racks = c->nracks,
+                          .skus = c->nskus,
+                          .virtual_clusters = c->nvcs };
+  for (size_t i = 0; i < c->nnodes; i++) {
+    const pai__member *m = &c->nodes[i];
+    const pai__sku *s = pai__sku_of(c, m);
+
+    v.cpus += s->cpus;
+    v.memory +=
+      s->memory < INT64_MAX - v.memory ? s->memory : INT64_MAX - v.memory;
+    v.sick_nodes += m->sick != NULL;
+    for (uint32_t k = 0; k < s->gpus; k++)
+      v.sick_gpus += m->sick != NULL || c->gpus[m->first_gpu + k].sick != NULL;
+  }
+  return PAI__FILL_VIEW(view, v, pai_cluster_view, memory);
+}
+
+int pai_cluster_view_node(const pai_cluster *c, size_t node,
+                          pai_node_view *view)
+{
+  const pai__member *m;
+  pai_node_view v;
+
+  PAI__CHECK_ARG(c != NULL && view != NULL);
+  if (node >= c->nnodes)
+    return PAI_ENOTFOUND;
+  m = &c->nodes[node];
+  v = (pai_node_view){ .name = m->name,
+                       .address = m->address != NULL ? m->address : m->name,
+                       .rack =
+                         m->rack != PAI__NOTHING ? c->racks[m->rack] : NULL,
+                       .sick = m->sick,
+                       .pin = m->pin,
+                       .sku = m->sku,
+                       .gpus = pai__sku_of(c, m)->gpus,
+                       .labels = m->nlabels };
+  return PAI__FILL_VIEW(view, v, pai_node_view, labels);
+}
+
+int pai_cluster_view_gpu(const pai_cluster *c, size_t node, size_t gpu,
+                         pai_node_gpu_view *view)
+{
+  const pai__member *m;
+  const pai__gpu *g;
+  pai_node_gpu_view v;
+
+  PAI__CHECK_ARG(c != NULL && view != NULL);
+  if (node >= c->nnodes)
+    return PAI_ENOTFOUND;
+  m = &c->nodes[node];
+  if (gpu >= pai__sku_of(c, m)->gpus)
+    return PAI_ENOTFOUND;
+  g = &c->gpus[m->first_gpu + gpu];
+  v = (pai_node_gpu_view){ .kind = c->kinds[g->kind].name,
+                           .uuid = g->uuid,
+                           .sick = m->sick != NULL ? m->sick : g->sick,
+                           .number = g->number };
+  return PAI__FILL_VIEW(view, v, pai_node_gpu_view, number);
+}
+
+int pai_cluster_view_sku(const pai_cluster *c, size_t sku, pai_sku_view *view)
+{
+  const pai__sku *s;
+  pai_sku_view v;
+
+  PAI__CHECK_ARG(c != NULL && view != NULL);
+  if (sku >= c->nskus)
+    return PAI_ENOTFOUND;
+  s = &c->skus[sku];
+  v = (pai_sku_view){ .name = s->name,
+                      .gpus = s->gpus,
+                      .numa = s->numa,
+                      .near = s->nnear,
+                      .cpus = s->cpus,
+                      .memory = s->memory,
+                      .used_cpus = s->used_cpus,
+                      .used_memory = s->used_memory };
+  if (s->ngroups == 1) {
+    v.gpu = c->kinds[s->groups[0].kind].name;
+    v.gpu_memory = c->kinds[s->groups[0].kind].memory;
+  }
+  for (size_t i = 0; i < c->nnodes; i++)
+    v.nodes += c->nodes[i].sku == sku;
+  return PAI__FILL_VIEW(view, v, pai_sku_view, used_memory);
+}
+
+int pai_cluster_view_vc(const pai_cluster *c, size_t vc, pai_vc_view *view)
+{
+  pai_vc_view v;
+
+  PAI__CHECK_ARG(c != NULL && view != NULL);
+  if (vc >= c->nvcs)
+    return PAI_ENOTFOUND;
+  v = (pai_vc_view){ .name = c->vcs[vc].name,
+                     .shares = c->vcs[vc].parted ? 0 : c->vcs[vc].nshares,
+                     .part = c->vcs[vc].part,
+                     .most = c->vcs[vc].most,
+                     .parted = c->vcs[vc].parted,
+                     .rest = c->vcs[vc].rest,
+                     .stopped = c->vcs[vc].stopped };
+  return PAI__FILL_VIEW(view, v, pai_vc_view, shares);
+}
+
+int pai_cluster_view_share(const pai_cluster *c, size_t vc, size_t share,
+                           pai_share_view *view)
+{
+  const pai__share *s;
+  pai_share_view v;
+
+  PAI__CHECK_ARG(c != NULL && view != NULL);
+  if (vc >= c->nvcs || share >= c->vcs[vc].nshares)
+    return PAI_ENOTFOUND;
+  s = &c->vcs[vc].shares[share];
+  v = (pai_share_view){ .cells = s->path, .pin = s->pin, .count = s->count };
+  return PAI__FILL_VIEW(view, v, pai_share_view, count);
+}
+
+int pai_cluster_sku_near(const pai_cluster *c, size_t sku, size_t i,
+                         const char **name, uint32_t *gpus)
+{
+  PAI__CHECK_ARG(c != NULL && name != NULL && gpus != NULL);
+  if (sku >= c->nskus || i >= c->skus[sku].nnear)
+    return PAI_ENOTFOUND;
+  *name = c->skus[sku].near[i].name;
+  *gpus = c->skus[sku].near[i].gpus;
+  return PAI_OK;
+}
+
+int pai_cluster_node_label(const pai_cluster *c, size_t node, size_t i,
+                           const char **key, const char **value)
+{
+  PAI__CHECK_ARG(c != NULL && key != NULL && value != NULL);
+  if (node >= c->nnodes || i >= c->nodes[node].nlabels)
+    return PAI_ENOTFOUND;
+  *key = c->nodes[node].labels[i].key;
+  *value = c->nodes[node].labels[i].value;
+  return PAI_OK;
 }

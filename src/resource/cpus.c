@@ -1,16 +1,16 @@
-/* cpus.c - CPUs for one task, near its GPUs */
+/* cpus.c - choose CPUs for one task, near its GPUs */
 #include "resource/cpus.h"
 
-#include "resource/topology.h"
+#include "resource/topology/topology.h"
 
 typedef struct choice {
   const pai_topology *t;
   const pai__cpus *free;
   pai__cpus *out;
-  uint32_t left; /* to be taken */
+  uint32_t left; /* CPUs still to take */
 } choice;
 
-/* Of cores, in this order. */
+/* Passes over the cores, in this order. */
 enum { WHOLE, OF_BEGUN, OF_ANY, PASSES };
 
 static bool has(const pai__cpus *cpus, uint32_t cpu)
@@ -32,7 +32,7 @@ static uint32_t count_free(const choice *c, const pai__topo_object *o)
   return n;
 }
 
-/* Of a core, at most as many as are left; how many. */
+/* Takes at most `left` CPUs of a core; returns how many. */
 static uint32_t take_core(choice *c, const pai__topo_object *core, int pass,
                           uint32_t left)
 {
@@ -49,7 +49,7 @@ static uint32_t take_core(choice *c, const pai__topo_object *core, int pass,
   return taken;
 }
 
-/* Up to n within an object. */
+/* Takes up to n CPUs within an object. */
 static void take(choice *c, uint32_t object, uint32_t n)
 {
   const pai__topo_object *in = &c->t->objects[object];
@@ -68,14 +68,14 @@ static void take(choice *c, uint32_t object, uint32_t n)
   c->left += n;
 }
 
-/* --- where ------------------------------------------------------------------- */
+/* --- CPUs near GPUs or in a NUMA node ------------------------------------ */
 
 static bool is_one_of(size_t gpu, uint64_t gpus)
 {
   return gpu < 64 && (gpus >> gpu & 1) != 0;
 }
 
-/* The same number next to each, then whatever is nearest to any. */
+/* Takes the same number near each GPU, then the nearest to any of them. */
 static void take_near(choice *c, uint64_t gpus)
 {
   uint32_t known = 0;
@@ -97,7 +97,7 @@ static void take_near(choice *c, uint64_t gpus)
     }
 }
 
-/* The node that has as many, and the fewest more. */
+/* Takes from the NUMA node that has enough free CPUs and the fewest more. */
 static void take_of_a_node(choice *c)
 {
   uint32_t least = UINT32_MAX;
@@ -143,7 +143,7 @@ bool pai__cpus_choose(pai__cpus *out, const pai_topology *t, uint64_t gpus,
     if (c.left > 0)
       take(&c, 0, c.left);
   }
-  take_lowest(&c); /* those that the topology does not know */
+  take_lowest(&c); /* CPUs that are not in the topology */
   return c.left == 0;
 }
 

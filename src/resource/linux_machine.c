@@ -1,38 +1,36 @@
 /*
- * linux_machine.c - what of this machine this process may use
+ * linux_machine.c - CPUs and memory that this process may use on Linux
  *
- * CPUs it may run on, the quota of CPU time and the memory of its control
- * group and all those above it, of version 2 and 1: in a container nothing is
- * promised that is not there.
+ * The limits are the CPU affinity, and the CPU quota and memory limit of its
+ * control group and all groups above it, of version 2 and 1.
  */
 #define _GNU_SOURCE /* sched_getaffinity() */
 
-#include "resource/linux_sample.h"
+#include "resource/sample/linux_sample.h"
+#include "resource/cpus.h"
 #include "resource/machine.h"
 
+#include <dlfcn.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_CPUS = 4096 };
-
-/* 0: nobody knows. */
-static uint32_t count_allowed(void)
+bool pai__cpus_allowed(pai__cpus *out)
 {
-  unsigned long mask[MOST_CPUS / 8 / sizeof(long)] = { 0 };
-  uint32_t n = 0;
+  unsigned long mask[PAI__MAX_CPUS / 8 / sizeof(long)] = { 0 };
+  const size_t bits = sizeof(long) * 8;
 
+  memset(out, 0, sizeof(*out));
   if (sched_getaffinity(0, sizeof(mask), (void *)mask) < 0)
-    return 0;
-  for (size_t i = 0; i < PAI__LEN(mask); i++)
-    for (unsigned long bits = mask[i]; bits != 0; bits &= bits - 1)
-      n++;
-  return n;
+    return false;
+  for (uint32_t i = 0; i < PAI__MAX_CPUS; i++)
+    if ((mask[i / bits] >> i % bits & 1) != 0)
+      pai__bits_set(out->at, i, i);
+  return true;
 }
 
-/* --- quotas ----------------------------------------------------------------- */
+/* --- quotas -------------------------------------------------------------- */
 
-/* Whole CPUs, and at least one; more: there is no limit. */
+/* Returns whole CPUs, at least one; `most` if there is no quota. */
 static uint32_t whole(int64_t quota, int64_t period, uint32_t most)
 {
   int64_t cpus = quota > 0 && period > 0 ? quota / period : most;
@@ -42,51 +40,26 @@ static uint32_t whole(int64_t quota, int64_t period, uint32_t most)
   return cpus > 1 ? (uint32_t)cpus : 1;
 }
 
-/* "200000 100000", or "max 100000". */
-static uint32_t quota_v2(const char *root, const char *path, uint32_t most)
+/* Lowers *cpus to cpu.max: "200000 100000" or "max 100000". */
+static void quota_v2(void *cpus, const char *root, const char *path)
 {
   char line[PAI__LINE], *end;
   int64_t quota;
 
   pai__read_line(line, root, "sys/fs/cgroup%s/cpu.max", path);
   quota = strtoll(line, &end, 10);
-  return whole(quota, strtoll(end, NULL, 10), most);
+  *(uint32_t *)cpus = whole(quota, strtoll(end, NULL, 10), *(uint32_t *)cpus);
 }
 
-static uint32_t quota_v1(const char *root, const char *path, uint32_t most)
+static void quota_v1(void *cpus, const char *root, const char *path)
 {
-  return whole(
+  *(uint32_t *)cpus = whole(
     pai__linux_number(root, "sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", path),
     pai__linux_number(root, "sys/fs/cgroup/cpu%s/cpu.cfs_period_us", path),
-    most);
+    *(uint32_t *)cpus);
 }
 
-typedef uint32_t quota(const char *root, const char *path, uint32_t most);
-
-/* Of a group and those above it. */
-static uint32_t quota_of(quota *of, const char *controller, const char *root,
-                         uint32_t most)
-{
-  char text[8192], path[PAI__LINE];
-  size_t len = pai__read_short(text, sizeof(text), root, "proc/self/cgroup");
-  size_t path_len;
-  const char *found = pai__proc_cgroup(text, len, controller, &path_len);
-
-  if (found == NULL || path_len >= sizeof(path))
-    return most;
-  memcpy(path, found, path_len);
-  path[path_len] = '\0';
-  for (;;) {
-    char *slash = strrchr(path, '/');
-
-    most = of(root, strcmp(path, "/") == 0 ? "" : path, most);
-    if (slash == NULL)
-      return most;
-    *slash = '\0';
-  }
-}
-
-/* --- all of it -------------------------------------------------------------- */
+/* --- all of it ----------------------------------------------------------- */
 
 static int64_t memory_limit(const char *root)
 {
@@ -103,17 +76,35 @@ void pai__machine_limit(pai__machine *m, const char *root)
 {
   int64_t limit = memory_limit(root) >> 20;
 
-  m->cpus = quota_of(quota_v2, "", root, m->cpus);
-  m->cpus = quota_of(quota_v1, "cpu", root, m->cpus);
+  pai__cgroup_levels(root, "", quota_v2, &m->cpus);
+  pai__cgroup_levels(root, "cpu", quota_v1, &m->cpus);
   if (limit > 0 && limit < m->memory_mb)
     m->memory_mb = (uint32_t)limit;
 }
 
 void pai__machine_limit_here(pai__machine *m)
 {
-  uint32_t allowed = count_allowed();
+  pai__cpus allowed;
+  uint32_t n = pai__cpus_allowed(&allowed)
+                 ? pai__bits_count(allowed.at, PAI__LEN(allowed.at))
+                 : 0;
 
-  if (allowed > 0 && allowed < m->cpus)
-    m->cpus = allowed;
+  if (n > 0 && n < m->cpus)
+    m->cpus = n;
   pai__machine_limit(m, "/");
+}
+
+/* --- libraries that stay loaded ------------------------------------------ */
+
+/* hwloc's plug-ins load these libraries, and unload them with the last
+ * topology. libpciaccess allocates names of devices once per load: loaded
+ * again with each topology, it would leak them each time. */
+
+void pai__keep_libraries(void)
+{
+  void *library =
+    dlopen("libpciaccess.so.0", RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+
+  if (library != NULL)
+    (void)dlclose(library); /* stays loaded */
 }

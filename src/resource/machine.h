@@ -1,6 +1,6 @@
 /*
- * machine.h - internal: what is known of a machine without its topology, and of this
- * one
+ * machine.h - internal: CPUs, memory, GPUs and ports of this machine, without
+ * its topology
  */
 #ifndef PAI_SRC_RESOURCE_MACHINE_H
 #define PAI_SRC_RESOURCE_MACHINE_H
@@ -13,30 +13,32 @@ enum { PAI__MAX_GPUS = 64 }; /* per node: device sets are 64-bit masks */
 
 typedef struct pai__machine {
   char name[64];
-  char ip[46]; /* what tasks of one job call each other by */
+  char ip[46]; /* address by which tasks of a job reach each other */
   uint32_t cpus;
   uint32_t memory_mb;
   uint32_t gpus;
-  uint32_t port_first; /* ports tasks may be given, */
-  uint32_t port_last;  /* both ends included */
+  uint32_t port_first; /* first port that tasks may get */
+  uint32_t port_last;  /* last port that tasks may get */
 } pai__machine;
 
-/* Asks the operating system (posix_machine.c) what this process may use: of
- * CPUs and memory no more than its affinity and its control group let it. */
+/* Finds out what this process may use (posix_machine.c).  CPUs and memory are
+ * limited by its affinity and its control groups. */
 void pai__machine_discover(pai__machine *out);
-/* All of the machine's; 0: not known. */
+/* Returns all memory of the machine; 0: unknown. */
 uint32_t pai__machine_memory_mb(void);
-/* linux_machine.c: no more than that; of control groups alone, as a tree that
- * is like the system's tells them. */
+/* linux_machine.c: pai__machine_limit_here() lowers CPUs and memory to the
+ * affinity and the control groups of this process; pai__machine_limit() lowers
+ * them to the control groups in a directory tree like the system's. */
 void pai__machine_limit_here(pai__machine *m);
 void pai__machine_limit(pai__machine *m, const char *root);
 
-/* linux_libraries.c: those that a topology has brought and that lose memory when
- * they are closed stay.  Before the topology goes. */
+/* linux_machine.c: keeps loaded the libraries that hwloc's plug-ins load and
+ * that lose memory when they are unloaded.  Call it before the topology is
+ * freed. */
 void pai__keep_libraries(void);
 
-/* A cluster of it alone, whose GPUs are of the kind "gpu", owned by the
- * caller.  PAI_OK or PAI_ENOMEM. */
+/* Makes a cluster of this machine alone, with GPUs of the kind "gpu"; the
+ * caller owns it.  Returns PAI_OK or PAI_ENOMEM. */
 int pai__machine_cluster(pai_cluster **out, const pai__machine *from,
                          const pai_alloc *alloc);
 

@@ -1,28 +1,29 @@
 /*
- * machines.c - a cluster made of machines as they are
+ * machines.c - make a cluster from the topologies of machines
  *
- * GPUs stand in the order in which neighbours are together, whatever their
- * numbers are: then what GPUs share is a matter of counting.
+ * GPUs are ordered so that neighbours are adjacent, whatever their numbers
+ * are; a locality level is then just a number of GPUs.
  */
 #include "resource/machine.h"
-#include "resource/read.h"
+#include "resource/cluster/read.h"
 #include "resource/shape.h"
-#include "resource/topology_groups.h"
+#include "resource/topology/topology_groups.h"
 
 #include <stdio.h>
 
 enum { KIND_TEXT = 128, MOST_KINDS = 32 };
 
-/* One machine on its way into the cluster. */
+/* One machine while it is added to the cluster. */
 typedef struct machine {
   pai_cluster *c;
   const pai_topology *t;
   pai__topo_levels levels;
-  uint32_t order[PAI__TOPO_MAX_GPUS]; /* numbers of GPUs, by place */
-  uint32_t kind[PAI__TOPO_MAX_GPUS];  /* by number */
+  /* GPU numbers in the order of the node's GPUs */
+  uint32_t order[PAI__TOPO_MAX_GPUS];
+  uint32_t kind[PAI__TOPO_MAX_GPUS]; /* kind by GPU number */
   pai__gpu_group groups[MOST_KINDS];
-  pai__near_group near[PAI__TOPO_LEVELS + 1];
-  pai__sku sku; /* what it should be */
+  pai__gpu_locality near[PAI__TOPO_LEVELS + 1];
+  pai__sku sku; /* its hardware */
 } machine;
 
 /* --- kinds ---------------------------------------------------------------- */
@@ -68,8 +69,8 @@ static int find_kind(pai_cluster *c, const pai_topology_gpu *g,
                            : PAI_ENOMEM;
 }
 
-/* In the order in which the GPUs will stand: by the number of the kind, which
- * need not be the one in which this machine has them. */
+/* Sorts the groups by the number of their kind, the order in which the GPUs
+ * will be; the machine may list them in another order. */
 static void sort_groups(machine *m)
 {
   for (uint32_t i = 1; i < m->sku.ngroups; i++) {
@@ -109,7 +110,8 @@ static int find_kinds(machine *m, pai_error **err)
 
 /* --- order ---------------------------------------------------------------- */
 
-/* First by kind, then by what they share, from the largest to the smallest. */
+/* Orders GPUs by kind, then by the groups they are in, from the largest to the
+ * smallest. */
 static bool is_before(const machine *m, uint32_t a, uint32_t b)
 {
   if (m->kind[a] != m->kind[b])
@@ -134,7 +136,8 @@ static void sort_gpus(machine *m)
   }
 }
 
-/* Whether groups as large as `numa` would make them are there. */
+/* Whether there is a locality level with groups of the size that `numa`
+ * implies. */
 static bool has_groups_of(const pai__sku *s, uint32_t gpus)
 {
   for (uint32_t i = 0; i < s->nnear; i++)
@@ -143,8 +146,9 @@ static bool has_groups_of(const pai__sku *s, uint32_t gpus)
   return false;
 }
 
-/* What equal numbers of them share; of several kinds nothing is said.  Where
- * NUMA nodes do not have equally many, it is the machine that they share. */
+/* Sets the locality levels with equal groups; none if there are several kinds.
+ * If NUMA nodes do not have equal numbers of GPUs, the machine is the
+ * level. */
 static void find_near(machine *m)
 {
   pai__sku *s = &m->sku;
@@ -157,14 +161,14 @@ static void find_near(machine *m)
     const pai__topo_level *l = &m->levels.level[i];
 
     if (l->equal && l->groups > 1)
-      m->near[s->nnear++] = (pai__near_group){ l->name, l->most };
+      m->near[s->nnear++] = (pai__gpu_locality){ l->name, l->most };
   }
   if (s->numa > 1 && gpus % s->numa == 0 && gpus / s->numa > 1 &&
       !has_groups_of(s, gpus / s->numa))
-    m->near[s->nnear++] = (pai__near_group){ "machine", gpus };
+    m->near[s->nnear++] = (pai__gpu_locality){ "machine", gpus };
 }
 
-/* Several kinds make long names. */
+/* Returns the SKU of the machine.  Names of several kinds are long. */
 static uint32_t find_sku(pai__shapes *shapes, const machine *m)
 {
   char name[32];
@@ -223,15 +227,15 @@ static int add_machine(pai__shapes *shapes, const pai_cluster_machine *from,
   name = from->name != NULL ? from->name : sum.name;
   if (*name == '\0') {
     (void)pai__fail(err, PAI_EINVAL, "machine %zu has no name", i);
-    pai__error_help(err, "its topology does not tell: give it one");
+    pai__error_help(err, "its topology has none; give the machine a name");
     return PAI_EINVAL;
   }
   if (!pai__is_node_name(name, strlen(name)) ||
       (from->rack != NULL &&
        !pai__is_node_name(from->rack, strlen(from->rack))))
     return pai__fail(err, PAI_EINVAL,
-                     "the name or rack of machine %zu cannot be: one line of "
-                     "1 to 253 characters, without / and brackets",
+                     "invalid name or rack of machine %zu: one line of 1 to "
+                     "253 characters, without / and brackets",
                      i);
   m.sku.cpus = sum.pus;
   m.sku.memory = sum.bytes < PAI__MOST_MEMORY ? sum.bytes : PAI__MOST_MEMORY;

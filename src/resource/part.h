@@ -1,4 +1,4 @@
-/* part.h - internal: a part of something, in hundredths of a percent */
+/* part.h - internal: a fraction of a whole, in hundredths of a percent */
 #ifndef PAI_SRC_RESOURCE_PART_H
 #define PAI_SRC_RESOURCE_PART_H
 
@@ -6,10 +6,11 @@
 
 enum {
   PAI__WHOLE = 10000,
-  PAI__PART_TEXT = 16 /* bytes of one as a text */
+  PAI__PART_TEXT = 16 /* buffer size of pai__part_text() */
 };
 
-/* "25%" or "33.33%".  False: it is none, or more than the whole. */
+/* Parses "25%" or "33.33%".  Returns false if the text is not a percentage, or
+ * is above 100%. */
 bool pai__part_parse(uint32_t *out, const char *s, size_t len);
 void pai__part_text(char *out, uint32_t part);
 

@@ -1,9 +1,9 @@
 /*
- * picture_svg.c - a cluster as a picture: a box for each rack, a line for each
- * node, a square for each GPU
+ * picture_svg.c - picture of a cluster as SVG: a box for each rack, a line for
+ * each node, a square for each GPU
  *
- * Squares of one look are one path, so that 100,000 of them stay a small file;
- * names are left out where there are too many nodes to read them.
+ * Squares of the same look share one path, so that 100,000 of them are a small
+ * file.  Names are left out if there are too many nodes to read them.
  */
 #include "resource/picture.h"
 #include "resource/svg.h"
@@ -12,20 +12,21 @@
 
 enum {
   WIDTH = 1240,
-  NARROWEST = 480, /* so that the title has room */
+  NARROWEST = 480, /* room for the title */
   PAD = 12,
   GAP = 12,
-  TITLE = 20, /* a box's first line */
+  TITLE = 20, /* height of a box's title */
   HEAD = 64,  /* title and legend */
-  LETTER = 7, /* pixels of a character */
-  REST = 40,  /* "+4000" */
-  RACK = 64   /* the most nodes that one holds, mostly */
+  LETTER = 7, /* width of a character */
+  REST = 40,  /* width of "+4000" */
+  RACK = 64   /* most nodes of one rack, usually */
 };
 
-/* How large things are drawn. */
+/* The scale of the drawing. */
 typedef struct scale {
   size_t most_gpus;
-  int square, step, line; /* a GPU, the next one, the next node */
+  /* size of a GPU, distance to the next one, distance to the next node */
+  int square, step, line;
   bool names;
 } scale;
 
@@ -35,14 +36,14 @@ static const scale scales[] = {
   { SIZE_MAX, 2, 3, 3, false },
 };
 
-/* A box on its way to the paper. */
+/* The state of drawing. */
 typedef struct sheet {
   const pai__cluster_picture *p;
   pai__buf *out;
   pai__buf paths[PAI__SHOW_COUNT];
   const scale *scale;
-  int name_width; /* of the longest name, and its distance to the squares */
-  int column;     /* width of a column of nodes */
+  int name_width; /* width of the longest name, with the gap to the squares */
+  int column;     /* width of a column of nodes in a box */
   int width;      /* of the picture so far */
 } sheet;
 
@@ -93,8 +94,8 @@ static void measure(sheet *s)
     s->column = WIDTH - 2 * PAD;
 }
 
-/* So many columns that a box fits, and is not much higher than wide; racks
- * stand upright. */
+/* Returns the columns of a box so that it fits and is not much higher than
+ * wide; racks are drawn upright. */
 static int columns_for(const sheet *s, uint32_t nodes)
 {
   int most = (WIDTH - 2 * PAD) / s->column, n = 1;
@@ -113,12 +114,13 @@ static void put_square(sheet *s, int show, int x, int y)
   int a = s->scale->square;
 
   pai__buf_printf(&s->paths[show], "M%d %dh%dv%dh-%dz", x, y, a, a, a);
-  if (show == PAI__SHOW_SICK && a > 8) /* not by colour alone */
+  /* a cross, so that colour is not the only sign */
+  if (show == PAI__SHOW_SICK && a > 8)
     pai__buf_printf(&s->paths[show], "M%d %dl%d %dM%d %dl-%d %d", x + 2, y + 2,
                     a - 4, a - 4, x + a - 2, y + 2, a - 4, a - 4);
 }
 
-/* "+12" for GPUs that have no room, in red if one of them is sick. */
+/* Writes "+12" for GPUs that do not fit, in red if one of them is sick. */
 static void put_rest(sheet *s, const pai__member *m, uint32_t from, int x,
                      int y)
 {
@@ -148,7 +150,7 @@ static void put_squares(sheet *s, const pai__member *m, int x, int y)
     put_rest(s, m, shown, x + (int)shown * s->scale->step, y);
 }
 
-/* What a pointer on the node shows. */
+/* Writes the tooltip of a node. */
 static void put_hint(sheet *s, const pai__member *m, int x, int y)
 {
   pai__buf hint;
@@ -229,7 +231,7 @@ static void put_box(sheet *s, const box *b, int x, int y)
              y + TITLE + at % b->lines * s->scale->line);
 }
 
-/* From the left to the right, and the next row below the highest. */
+/* Places boxes from left to right, and the next row below the highest box. */
 static int put_boxes(sheet *s, int top)
 {
   int x = PAD, y = top, high = 0;
@@ -274,7 +276,7 @@ static void class_of(char out[16], int show)
     (void)snprintf(out, 16, "u%d", show - PAI__SHOW_USED);
 }
 
-/* A square and what it means; returns where the next one can stand. */
+/* Draws a square of the legend with its meaning; returns x of the next one. */
 static int put_key(sheet *s, int x, int show, const char *name)
 {
   char class[16], text[96];
@@ -286,7 +288,7 @@ static int put_key(sheet *s, int x, int show, const char *name)
   (void)snprintf(text, sizeof(text), "%.60s: %zu", name, s->p->counts[show]);
   width = text_width(text);
   if (x + 16 + width > WIDTH)
-    return x; /* the title counts them */
+    return x; /* the title has their number */
   pai__svg_rect(s->out, x, 40, 11, 11, class);
   pai__svg_text(s->out, x + 16, 50, "", text, width);
   return x + 16 + width + 16;

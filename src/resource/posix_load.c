@@ -1,6 +1,6 @@
-/* posix_load.c - a cluster's text from disk */
-#include "base/posix_fs.h"
-#include "resource/read.h"
+/* posix_load.c - load a cluster from a file */
+#include "base/os/posix_fs.h"
+#include "resource/cluster/read.h"
 
 int pai_cluster_load(pai_cluster **out, const char *path,
                      const pai_cluster_options *opts, pai_error **err)

@@ -1,8 +1,8 @@
 /*
- * posix_machine.c - what this process has of this machine
+ * posix_machine.c - CPUs, memory, GPUs and address of this machine
  *
  * GPUs are counted by NVIDIA's device files: enough to give each task its own
- * without loading any of NVIDIA's libraries.
+ * without loading NVIDIA's libraries.
  */
 #include "resource/machine.h"
 

@@ -1,7 +1,7 @@
-/* shape.c - types of machines from what single machines have */
+/* shape.c - make SKUs from what single nodes have */
 #include "resource/shape.h"
 
-enum { MOST_LOOKS = 64 }; /* at SKUs that differ in nothing but memory */
+enum { MOST_LOOKS = 64 }; /* compared SKUs that differ only in memory */
 
 void pai__shapes_init(pai__shapes *s, pai_cluster *c)
 {
@@ -21,7 +21,7 @@ void pai__shapes_dispose(pai__shapes *s)
 
 /* --- its key -------------------------------------------------------------- */
 
-/* Of all but the memory. */
+/* Writes a key of all fields but the memory. */
 static void put_key(pai__buf *b, pai__piece name, const pai__sku *has)
 {
   pai__buf_clear(b);
@@ -45,8 +45,8 @@ static uint64_t least(uint64_t a, uint64_t b)
   return a < b ? a : b;
 }
 
-/* The first node is the measure: what is near to what is near could go on for
- * ever. */
+/* Compares with the SKU's first node only, because a chain of small
+ * differences could go on without end. */
 static bool takes(const pai__shape_sku *first, pai__sku *sku,
                   const pai__sku *has)
 {
@@ -63,8 +63,8 @@ static bool takes(const pai__shape_sku *first, pai__sku *sku,
 
 /* --- its name ------------------------------------------------------------- */
 
-/* The one it should have, if that leaves room; else what it has: "h100-8",
- * "cpu-64". */
+/* Writes the requested name, if it is not too long; else one made from the
+ * hardware: "h100-8", "cpu-64". */
 static void put_name(pai__buf *b, const pai_cluster *c, pai__piece name,
                      const pai__sku *has)
 {
@@ -87,7 +87,7 @@ static void put_name(pai__buf *b, const pai_cluster *c, pai__piece name,
     pai__buf_str(b, "node");
 }
 
-/* Makes it one that no other SKU has: "h100-8", "h100-8-2". */
+/* Makes the name unique among SKUs: "h100-8", "h100-8-2". */
 static int make_unique(pai__shapes *s)
 {
   size_t len = s->text.len;
@@ -117,7 +117,7 @@ static int fill_sku(pai__sku *sku, pai_cluster *c, const pai__sku *has,
 {
   pai__gpu_group *groups =
     pai__arena_zalloc(&c->arena, has->ngroups + 1, sizeof(*groups));
-  pai__near_group *near =
+  pai__gpu_locality *near =
     pai__arena_zalloc(&c->arena, has->nnear + 1, sizeof(*near));
 
   *sku = *has;

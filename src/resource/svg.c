@@ -1,9 +1,9 @@
-/* svg.c - pieces of pictures */
+/* svg.c - SVG text and rectangles */
 #include "resource/svg.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
-/* Roughly: all from the Hangul letters on. */
+/* Approximation: every character from the Hangul letters on. */
 size_t pai__svg_columns(const char *text)
 {
   size_t left = strlen(text), n = 0;
@@ -31,7 +31,7 @@ static void escape_one(pai__buf *out, const char *s, size_t len)
   default:
     if (c < ' ' || c == 0x7f)
       pai__buf_char(out, ' ');
-    else if (c == 0xfffe || c == 0xffff) /* no characters of XML */
+    else if (c == 0xfffe || c == 0xffff) /* not valid in XML */
       pai__buf_char(out, '?');
     else
       pai__buf_add(out, s, len);
@@ -65,7 +65,7 @@ void pai__svg_escape(pai__buf *out, const char *text, size_t most)
     pai__buf_str(out, "…");
 }
 
-/* Pixels of a character, as fonts are at their widest; in tenths. */
+/* Width of a character in tenths of a pixel, for the widest usual fonts. */
 enum { NORMAL = 68, BOLD = 80 };
 
 void pai__svg_text(pai__buf *out, int x, int y, const char *class,

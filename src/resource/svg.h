@@ -1,17 +1,17 @@
-/* svg.h - internal to the room: pieces of pictures */
+/* svg.h - internal to the room: SVG text and rectangles */
 #ifndef PAI_SRC_RESOURCE_SVG_H
 #define PAI_SRC_RESOURCE_SVG_H
 
 #include "base/buf.h"
 
-/* Columns of a text on a terminal: characters, wide ones twice. */
+/* Returns the columns of a text on a terminal; wide characters count twice. */
 size_t pai__svg_columns(const char *text);
 
-/* Adds a text as XML, at most so many columns of it. */
+/* Appends a text escaped for XML, at most `most` columns of it. */
 void pai__svg_escape(pai__buf *out, const char *text, size_t most);
 
-/* A text that ends, if need be with an ellipsis, within so many pixels.  The
- * class begins with h for bold and with t for large text. */
+/* Appends a text element that is cut with an ellipsis to fit `width` pixels.
+ * A class that begins with h is bold, one that begins with t is large. */
 void pai__svg_text(pai__buf *out, int x, int y, const char *class,
                    const char *text, int width);
 

@@ -1,12 +1,12 @@
-/* synthetic.c - a cluster of a description in one line */
-#include "base/utf8.h"
-#include "resource/read.h"
+/* synthetic.c - make a cluster from a one-line description */
+#include "base/text/utf8.h"
+#include "resource/cluster/read.h"
 
 typedef struct description {
   const char *text;
   uint32_t racks, nodes, gpus, cpus, numa, in_switch, in_link;
   uint64_t memory;
-  pai__piece kind; /* of the GPUs */
+  pai__piece kind; /* kind of the GPUs */
 } description;
 
 #define SPACES " \t\r\n,"
@@ -15,10 +15,10 @@ typedef struct description {
 
 static const struct word {
   const char *key;
-  size_t place; /* of its number in a description */
+  size_t place; /* offset of its number in a description */
   uint32_t most;
 } words[] = {
-  { "nodes", offsetof(description, nodes), 0 /* the options say */ },
+  { "nodes", offsetof(description, nodes), 0 /* limited by the options */ },
   { "racks", offsetof(description, racks), PAI__CLUSTER_MAX_NODES },
   { "gpu", offsetof(description, gpus), PAI__NODE_MAX_GPUS },
   { "cpus", offsetof(description, cpus), 1 << 20 },
@@ -46,7 +46,7 @@ static int fail_word(pai_error **err, const description *d, pai__piece word,
   return PAI_EINVAL;
 }
 
-/* UINT32_MAX for what is larger. */
+/* Reads a number; UINT32_MAX if it is larger. */
 static bool read_number(pai__piece *s, uint32_t *value)
 {
   uint64_t v = 0;
@@ -87,7 +87,7 @@ static bool is_kind(pai__piece s)
   return s.len > 0 && s.len <= PAI__EXCERPT;
 }
 
-/* ":h100" behind the number of GPUs. */
+/* Reads ":h100" after the number of GPUs. */
 static bool read_kind(description *d, pai__piece rest)
 {
   if (rest.len == 0)
@@ -132,7 +132,7 @@ static int read_word(description *d, pai__piece word, uint32_t max_nodes,
   return PAI_OK;
 }
 
-/* The word of a key that was read. */
+/* Returns the word of a key that was read. */
 static pai__piece word_of(const description *d, const char *key)
 {
   const char *s = d->text;
@@ -145,7 +145,7 @@ static pai__piece word_of(const description *d, const char *key)
   return (pai__piece){ s, strcspn(s, SPACES) };
 }
 
-/* What each may say alone, and not together. */
+/* Checks values that are valid alone but not together. */
 static int check_parts(const description *d, pai_error **err)
 {
   if (d->racks > d->nodes)
@@ -193,7 +193,7 @@ static int digits_of(uint32_t n, int least)
   return digits > least ? digits : least;
 }
 
-/* "node" and a number of that many digits, and a NUL. */
+/* Writes `word` and a number of that many digits, and a NUL. */
 static char *put_name(char *to, const char *word, uint32_t number, int digits)
 {
   size_t len = strlen(word);
@@ -207,7 +207,7 @@ static char *put_name(char *to, const char *word, uint32_t number, int digits)
   return to + len + (size_t)digits + 1;
 }
 
-/* "h100-node", for the kind has a name of its own. */
+/* Returns "h100-node", because the kind has the name "h100". */
 static const char *sku_name(pai_cluster *c, pai__piece kind)
 {
   static const char after[] = "-node";
@@ -222,15 +222,15 @@ static const char *sku_name(pai_cluster *c, pai__piece kind)
 
 static int add_near(pai_cluster *c, const description *d, pai__sku *sku)
 {
-  pai__near_group *near = pai__arena_zalloc(&c->arena, 2, sizeof(*near));
+  pai__gpu_locality *near = pai__arena_zalloc(&c->arena, 2, sizeof(*near));
 
   if (near == NULL)
     return PAI_ENOMEM;
   sku->near = near;
   if (d->in_switch > 0)
-    near[sku->nnear++] = (pai__near_group){ "switch", d->in_switch };
+    near[sku->nnear++] = (pai__gpu_locality){ "switch", d->in_switch };
   if (d->in_link > 0)
-    near[sku->nnear++] = (pai__near_group){ "link", d->in_link };
+    near[sku->nnear++] = (pai__gpu_locality){ "link", d->in_link };
   return PAI_OK;
 }
 
@@ -274,7 +274,7 @@ static int make_racks(pai_cluster *c, const description *d)
   return PAI_OK;
 }
 
-/* The name behind another of as many digits. */
+/* Increments the number at the end of a name. */
 static void put_next(char *to, size_t size)
 {
   char *digit = to + size - 2;
@@ -285,7 +285,7 @@ static void put_next(char *to, size_t size)
   ++*digit;
 }
 
-/* Their names ascend, so nothing is left to be done at the end. */
+/* Adds the nodes.  Their names ascend, so they need no sorting. */
 static int make_nodes(pai_cluster *c, const description *d)
 {
   int digits = digits_of(d->nodes, 4);

@@ -1,4 +1,4 @@
-/* virtual_cells.c - the trees of cells of a virtual cluster */
+/* virtual_cells.c - make the virtual cells of a virtual cluster */
 #include "resource/virtual_cells.h"
 
 #include "base/buf.h"
@@ -9,11 +9,11 @@ typedef struct growing {
   pai__virtual_cells *v;
   const pai_cluster *c;
   const pai__cells *cells;
-  pai__buf address; /* of the cell above */
+  pai__buf address; /* address of the parent */
 } growing;
 
-/* A cell and all in it.  Numbers go on through all cells of a level that one
- * root has. */
+/* Adds a cell and all cells within it.  Numbers of a level run through the
+ * whole root. */
 static int grow(growing *g, const pai__virtual_cell *as, uint64_t number)
 {
   pai__virtual_cells *v = g->v;
@@ -28,6 +28,7 @@ static int grow(growing *g, const pai__virtual_cell *as, uint64_t number)
     return PAI_ENOMEM;
   if (cell.parent == PAI__NOTHING)
     cell.root = index;
+  cell.number = (uint32_t)number;
   cell.address =
     pai__arena_strndup(&v->arena, g->address.data, g->address.len);
   if (cell.address == NULL ||
@@ -45,31 +46,30 @@ static int grow(growing *g, const pai__virtual_cell *as, uint64_t number)
   return rc;
 }
 
-/* The type and the chain of a share: "CHAIN.TYPE", or a pinned cell's. */
-static void find_root(const growing *g, const pai__share *s,
-                      pai__virtual_cell *root)
+/* The share names "CHAIN.TYPE" or a pinned cell. */
+pai__virtual_cell pai__share_root(const pai_cluster *c,
+                                  const pai__cells *cells, const pai__share *s)
 {
-  const pai_cluster *c = g->c;
+  pai__virtual_cell root = { .parent = PAI__NOTHING, .pinned = PAI__NOTHING };
   const char *dot;
   uint32_t top = 0;
 
-  *root =
-    (pai__virtual_cell){ .parent = PAI__NOTHING, .pinned = PAI__NOTHING };
   if (s->pin == NULL) {
     top = pai__cluster_find_type(c, s->path, strcspn(s->path, "."));
     dot = strrchr(s->path, '.');
     dot = dot != NULL ? dot + 1 : s->path;
-    root->type = pai__cluster_find_type(c, dot, strlen(dot));
+    root.type = pai__cluster_find_type(c, dot, strlen(dot));
   } else {
     while (c->cells[top].pin == NULL || strcmp(c->cells[top].pin, s->pin) != 0)
       top++;
-    root->pinned = top;
-    root->type = c->cells[top].type;
+    root.pinned = top;
+    root.type = c->cells[top].type;
     while (c->cells[top].parent != PAI__NOTHING)
       top = c->cells[top].parent;
     top = c->cells[top].type;
   }
-  root->chain = g->cells->chain_of[top];
+  root.chain = cells->chain_of[top];
+  return root;
 }
 
 int pai__virtual_cells_init(pai__virtual_cells *v, const pai_cluster *c,
@@ -86,7 +86,7 @@ int pai__virtual_cells_init(pai__virtual_cells *v, const pai_cluster *c,
   pai__buf_init(&g.address, &v->alloc);
   pai__buf_str(&g.address, vc->name);
   for (uint32_t i = 0; i < vc->nshares && rc == PAI_OK; i++) {
-    find_root(&g, &vc->shares[i], &root);
+    root = pai__share_root(c, cells, &vc->shares[i]);
     total += vc->shares[i].count * cells->types[root.type].cells;
     if (total > PAI__CLUSTER_MAX_GPUS)
       rc = PAI_ELIMIT;

@@ -1,6 +1,6 @@
 /*
- * virtual_cells.h - internal: the cells that a virtual cluster believes to
- * have, of which a scheduler binds some to cells that are there
+ * virtual_cells.h - internal: HiveD's virtual cells, the cells of a virtual
+ * cluster that a scheduler binds to physical cells
  *
  * Pure.  Threads: IMMUTABLE once made.
  */
@@ -9,27 +9,36 @@
 
 #include "resource/cells.h"
 
-/* They lie depth first, as pai__cell does. */
+/* A virtual cell.  Virtual cells are stored depth first, as pai__cell is. */
 typedef struct pai__virtual_cell {
-  const char *address; /* "vc/0/1": its root's number, then its own in there */
+  /* "vc/0/1": number of the root, then numbers within it */
+  const char *address;
   uint32_t type;
   uint32_t chain;  /* in pai__cells.chains */
   uint32_t parent; /* PAI__NOTHING for a root */
-  uint32_t root;   /* what was given to the virtual cluster */
+  uint32_t root;   /* the cell at the top of its tree */
   uint32_t skip;
-  uint32_t pinned; /* the cell its root is, or PAI__NOTHING */
+  /* pinned cell to which its root is bound, or PAI__NOTHING */
+  uint32_t pinned;
+  uint32_t number; /* the last part of its address */
 } pai__virtual_cell;
 
 typedef struct pai__virtual_cells {
   pai_alloc alloc;
-  pai__arena arena; /* of the addresses */
+  pai__arena arena; /* owns the addresses */
   pai__virtual_cell *list;
   size_t count, cap;
 } pai__virtual_cells;
 
-/* Those of one virtual cluster: of its shares in their order, and so many
- * copies of each.  PAI_OK, PAI_ENOMEM, or PAI_ELIMIT for more than
- * PAI__CLUSTER_MAX_GPUS cells; dispose it in any case. */
+/* Returns the type, chain and pinned cell of the roots that a share gives. */
+pai__virtual_cell pai__share_root(const pai_cluster *c,
+                                  const pai__cells *cells,
+                                  const pai__share *s);
+
+/* Makes the virtual cells of one virtual cluster, for each share in order as
+ * many trees as its count.  Returns PAI_OK, PAI_ENOMEM, or PAI_ELIMIT for more
+ * than PAI__CLUSTER_MAX_GPUS cells; call pai__virtual_cells_dispose() in any
+ * case. */
 int pai__virtual_cells_init(pai__virtual_cells *v, const pai_cluster *c,
                             const pai__cells *cells, const pai__vc *vc,
                             const pai_alloc *alloc);

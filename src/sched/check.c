@@ -1,28 +1,31 @@
 /*
- * check.c - what must hold, whichever policy decides
+ * check.c - checks that hold whichever policy decides
  *
- * The second book: of each node a mask of the GPUs that are given, masks of its
- * CPUs, and how many of its ports.  It is written task by task, so that two
- * tasks of one request are told apart as those of two requests are.
+ * Keeps its own records of what runs hold: for each node a mask of used GPUs,
+ * the number of used ports, the CPUs that are shared, and a mask of exclusive
+ * CPUs.  They are written task by task, so that two tasks of one request are
+ * checked against each other as those of two requests are.
  */
-#include "sched/check.h"
+#include "sched/start.h"
 
 #include "resource/bits.h"
 #include "sched/fit.h"
 
-uint32_t pai__check_words(const pai__park *park)
+/* Words of the record of a node: mask of GPUs; number of ports; thousandths of
+ * shared CPUs; and from CPUs on the mask of exclusive CPUs. */
+enum { GPUS, PORTS, SHARED, CPUS };
+
+uint32_t pai__check_words(const pai__sched_cluster *cluster)
 {
-  return 2 * park->nspots + park->cpu_words;
+  return CPUS * cluster->nnodes + cluster->cpu_words;
 }
 
-/* Of a node: its GPUs, how many ports, and its CPUs. */
+/* Returns the record of a node. */
 static uint64_t *page(const pai_sched *s, uint32_t node)
 {
-  return (uint64_t *)s->held.data + (size_t)2 * node +
-         s->park->spots[node].first_cpu_word;
+  return (uint64_t *)s->held.data + (size_t)CPUS * node +
+         s->cluster->nodes[node].first_cpu_word;
 }
-
-enum { GPUS, PORTS, CPUS };
 
 uint64_t pai__check_gpus(const pai_sched *s, uint32_t node)
 {
@@ -50,8 +53,20 @@ static const uint64_t *cpus_of(const checked *c, const pai__slot *slot)
 
 static uint32_t cpu_words(const checked *c, const pai__slot *slot)
 {
-  return c->wants[slot->want].cpus != 0
-           ? pai__build_of(c->s->park, slot->node)->cpu_words
+  return pai__own_cpus(&c->wants[slot->want]) != 0
+           ? pai__sched_sku_of(c->s->cluster, slot->node)->cpu_words
+           : 0;
+}
+
+/* Returns the thousandths that a task has of shared CPUs; 0 if the node does
+ * not count CPUs. */
+static uint64_t shared_of(const checked *c, const pai__slot *slot)
+{
+  const pai__want *w = &c->wants[slot->want];
+
+  return pai__own_cpus(w) == 0 &&
+             pai__sched_sku_of(c->s->cluster, slot->node)->cpus
+           ? w->cpu_millis
            : 0;
 }
 
@@ -63,6 +78,7 @@ static void book(const checked *c, const pai__slot *slot)
 
   to[GPUS] |= slot->gpus;
   to[PORTS] += c->wants[slot->want].ports;
+  to[SHARED] += shared_of(c, slot);
   for (uint32_t k = 0, n = cpu_words(c, slot); k < n; k++)
     to[CPUS + k] |= cpus_of(c, slot)[k];
 }
@@ -73,6 +89,7 @@ static void unbook(const checked *c, const pai__slot *slot)
 
   to[GPUS] &= ~slot->gpus;
   to[PORTS] -= c->wants[slot->want].ports;
+  to[SHARED] -= shared_of(c, slot);
   for (uint32_t k = 0, n = cpu_words(c, slot); k < n; k++)
     to[CPUS + k] &= ~cpus_of(c, slot)[k];
 }
@@ -88,8 +105,7 @@ void pai__check_given(pai_sched *s, const pai__run *run, uint32_t from,
 
 void pai__check_again(pai_sched *s)
 {
-  s->held.len = 0;
-  (void)pai__flat_push(&s->held, pai__check_words(s->park));
+  (void)pai__flat_reset(&s->held, &s->alloc, pai__check_words(s->cluster));
   for (uint32_t i = 0; i < s->runs.len; i++) {
     const pai__run *run = pai__run_at(s, i);
     checked c;
@@ -104,25 +120,7 @@ void pai__check_again(pai_sched *s)
 
 /* --- checking ------------------------------------------------------------- */
 
-/* As many tasks of each want as it may have, in their order. */
-static bool is_whole(const pai__req *r, const pai__want *wants,
-                     const pai__slot *slots, uint32_t tasks)
-{
-  uint32_t i = 0;
-
-  for (uint32_t w = 0; w < r->nwants; w++) {
-    uint32_t n = 0;
-
-    for (; i < tasks && slots[i].want == w; i++)
-      n++;
-    if (n < wants[w].min_tasks || n > wants[w].tasks)
-      return false;
-  }
-  return i == tasks;
-}
-
-/* How many they are is not counted again: that would cost more than all else
- * that is checked. */
+/* Does not count the CPUs again: that would cost more than all other checks. */
 static const char *check_cpus(const checked *c, const pai__slot *slot,
                               uint32_t words)
 {
@@ -135,8 +133,26 @@ static const char *check_cpus(const checked *c, const pai__slot *slot,
   return twice != 0 ? "a CPU is given twice" : NULL;
 }
 
-/* Each is in use once; that nobody else has it follows from their number, once
- * all tasks are booked. */
+/* Checks that the CPUs that are not exclusive suffice for the tasks that share
+ * them.  Counts only if there are such tasks. */
+static const char *check_shared(const checked *c, const pai__slot *slot)
+{
+  const uint64_t *given = page(c->s, slot->node);
+  const pai__sched_sku *b = pai__sched_sku_of(c->s->cluster, slot->node);
+  const uint64_t *own = cpus_of(c, slot);
+  uint64_t shared = given[SHARED] + shared_of(c, slot);
+  uint32_t left = b->cpus - b->first_cpu;
+
+  if (shared == 0 || c->s->claims.len != 0)
+    return NULL;
+  left -= pai__bits_count(given + CPUS, b->cpu_words);
+  left -= pai__bits_count(own, cpu_words(c, slot));
+  return shared > (uint64_t)left * PAI__CPU ? "parts of CPUs are too many"
+                                            : NULL;
+}
+
+/* Checks that each port is used once on its node.  That no other run has it
+ * follows from the number of ports, once all tasks are recorded. */
 static const char *check_ports(const checked *c, const pai__slot *slot)
 {
   const uint32_t *ports =
@@ -150,23 +166,26 @@ static const char *check_ports(const checked *c, const pai__slot *slot)
 
 static const char *check_slot(const checked *c, const pai__slot *slot)
 {
-  const pai__room *room = pai__room_at(c->s, slot->node);
+  const pai__free_capacity *capacity = pai__free_capacity_at(c->s, slot->node);
   const pai__want *w = &c->wants[slot->want];
   uint32_t words = cpu_words(c, slot);
   const char *wrong = NULL;
 
   if (pai__bits_ones(slot->gpus) != w->gpus ||
-      (slot->gpus & ~pai__build_of(c->s->park, slot->node)->all) != 0)
+      (slot->gpus & ~pai__sched_sku_of(c->s->cluster, slot->node)->all) != 0)
     return "a task has other GPUs than it wants";
-  if ((slot->gpus & (page(c->s, slot->node)[GPUS] | room->gpus)) != 0)
+  if ((slot->gpus & (page(c->s, slot->node)[GPUS] | capacity->gpus)) != 0)
     return "a GPU is given twice";
   if (words != 0)
     wrong = check_cpus(c, slot, words);
+  if (wrong == NULL)
+    wrong = check_shared(c, slot);
   if (wrong == NULL && w->ports != 0)
     wrong = check_ports(c, slot);
-  /* Claims may take what is still held by others. */
+  /* Claims may take what others still hold. */
   if (wrong == NULL && c->s->claims.len == 0 &&
-      (room->cpus < 0 || room->memory < 0 || room->ports < 0))
+      (capacity->cpu_millis < 0 || capacity->memory < 0 ||
+       capacity->ports < 0))
     wrong = "a node gives more than it has";
   return wrong;
 }
@@ -176,17 +195,18 @@ static const char *count_ports(const checked *c, uint32_t n)
   for (uint32_t i = 0; i < n; i++)
     if (c->wants[c->first[i].want].ports != 0 &&
         page(c->s, c->first[i].node)[PORTS] !=
-          pai__room_at(c->s, c->first[i].node)->used.len)
+          pai__free_capacity_at(c->s, c->first[i].node)->used.len)
       return "a port is given twice";
   return NULL;
 }
 
-/* Has it anything of which its virtual cluster has more than its share? */
+/* Fails if the run holds something of which its virtual cluster exceeds its
+ * share. */
 bool pai__check_share(const pai_sched *s, const pai__run *run)
 {
   const pai__req *r = pai__req_at(s, run->req);
-  const pai__tenant *t = pai__tenant_at(s, r->tenant);
-  const uint64_t *used = pai__shares_of(s, &s->shares_used, r->tenant);
+  const pai__sched_vc *t = pai__sched_vc_at(s, r->vc_index);
+  const uint64_t *used = pai__shares_of(s, &s->shares_used, r->vc_index);
   const pai__slot *slots = pai__slots_of(s, run);
   const pai__want *wants = pai__wants_of(s, r);
 
@@ -222,9 +242,11 @@ const char *pai__check_more(pai_sched *s, const pai__run *run)
 const char *pai__check_start(pai_sched *s, const pai__run *run)
 {
   const pai__req *r = pai__req_at(s, run->req);
+  uint32_t want;
 
-  return !s->m.unchecked && !is_whole(r, pai__wants_of(s, r),
-                                      pai__slots_of(s, run), run->tasks)
+  return !s->m.unchecked && (pai__slots_whole(s, r, pai__slots_of(s, run),
+                                              run->tasks, &want) != 0 ||
+                             want != r->nwants)
            ? "a gang is not whole"
            : pai__check_more(s, run);
 }

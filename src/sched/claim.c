@@ -1,6 +1,6 @@
-/* claim.c - places that a policy has chosen, also where others are */
-#include "sched/check.h"
-#include "sched/victims.h"
+/* claim.c - starting or claiming places that a policy has chosen */
+#include "sched/start.h"
+#include "sched/policy/victims.h"
 
 #include "resource/bits.h"
 
@@ -8,23 +8,23 @@
 
 /* --- places that the policy chose ----------------------------------------- */
 
-/* Wants that leave it open get one kind: that of the first, in *kind. */
+/* Checks the kind of GPUs.  Wants without a type get one kind: that of the
+ * first, in *kind. */
 static bool is_of_kind(const pai_sched *s, const pai__want *w,
                        const pai_task_place *p, uint32_t *kind)
 {
-  const uint64_t *kinds = pai__build_of(s->park, p->node)->kinds;
+  const uint64_t *kinds = pai__sched_sku_of(s->cluster, p->node)->kinds;
   uint32_t k = 0;
 
   if (w->type != PAI__NONE || w->gpus == 0)
     return true;
-  while (k < s->park->nkinds && (p->gpus & ~kinds[k]) != 0)
+  while (k < s->cluster->nkinds && (p->gpus & ~kinds[k]) != 0)
     k++;
   if (*kind == PAI__NONE)
     *kind = k;
-  return k < s->park->nkinds && k == *kind;
+  return k < s->cluster->nkinds && k == *kind;
 }
 
-/* Is it what a want is for? */
 static bool is_wanted(const pai_sched *s, const pai__req *r,
                       const pai__want *w, const pai_task_place *p,
                       uint32_t *kind)
@@ -32,10 +32,11 @@ static bool is_wanted(const pai_sched *s, const pai__req *r,
   uint32_t pin = PAI__NONE, lack;
   uint64_t may;
 
-  if (p->node >= s->rooms.len || pai__bits_ones(p->gpus) != w->gpus)
+  if (p->node >= s->free_capacity.len || pai__bits_ones(p->gpus) != w->gpus)
     return false;
   if (r->pin != PAI__NONE) {
-    pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
+    pin =
+      pai__sched_cluster_pin(s->cluster, pai__texts_text(&s->names, r->pin));
     if (pin == PAI__NONE)
       return false;
   }
@@ -44,34 +45,24 @@ static bool is_wanted(const pai_sched *s, const pai__req *r,
          is_of_kind(s, w, p, kind);
 }
 
-/* Is it to be had? */
 static int check_place(const pai_sched *s, const pai__req *r,
                        const pai__want *w, const pai_task_place *p,
                        bool claimed)
 {
-  const pai__room *room = pai__room_at(s, p->node);
+  const pai__free_capacity *capacity = pai__free_capacity_at(s, p->node);
   uint64_t held = pai__check_gpus(s, p->node);
 
   if (pai__req_node_lack(s, r, p->node) != PAI_LACK_NOTHING ||
-      (p->gpus & (room->sick | room->promised)) != 0)
+      (p->gpus & (capacity->sick | capacity->promised)) != 0)
     return PAI_EBUSY;
-  if (claimed) /* of itself it can have it once */
-    return (p->gpus & ~(room->gpus | held)) != 0 ? PAI_EBUSY : PAI_OK;
-  return (p->gpus & ~room->gpus) != 0 || room->cpus < (int32_t)w->cpus ||
-             room->memory < (int64_t)w->memory ||
-             room->ports < (int32_t)w->ports
+  if (claimed) /* also refuses a GPU twice in one claim */
+    return (p->gpus & ~(capacity->gpus | held)) != 0 ? PAI_EBUSY : PAI_OK;
+  return (p->gpus & ~capacity->gpus) != 0 ||
+             capacity->cpu_millis < w->cpu_millis ||
+             capacity->memory < (int64_t)w->memory ||
+             capacity->ports < (int32_t)w->ports
            ? PAI_EBUSY
            : PAI_OK;
-}
-
-static uint32_t total_tasks(const pai_sched *s, const pai__req *r)
-{
-  const pai__want *w = pai__wants_of(s, r);
-  uint32_t n = 0;
-
-  for (uint32_t i = 0; i < r->nwants; i++)
-    n += w[i].tasks;
-  return n;
 }
 
 int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
@@ -82,7 +73,7 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
   uint32_t want = 0, in_want = 0, done = 0, kind = PAI__NONE;
   int rc = PAI_OK;
 
-  if (places == NULL || n != total_tasks(s, r))
+  if (places == NULL || n != pai__req_tasks(s, r))
     return PAI_EINVAL;
   s->slots.len = 0;
   if (pai__flat_reserve(&s->slots, &s->alloc, (uint32_t)n) < 0)
@@ -105,14 +96,15 @@ int pai__take_places(pai_sched *s, uint32_t req, const pai_task_place *places,
       break;
     ((pai__slot *)s->slots.data)[done++] =
       (pai__slot){ .gpus = p.gpus, .node = p.node, .want = want };
-    pai__room_count(pai__room_touch(s, p.node), &wants[want], p.gpus);
+    pai__free_capacity_count(pai__free_capacity_touch(s, p.node), &wants[want],
+                             p.gpus);
   }
   if (rc < 0)
     pai__unfit(s, r, done);
   return rc;
 }
 
-/* --- who has to stop ------------------------------------------------------ */
+/* --- victims -------------------------------------------------------------- */
 
 static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
 {
@@ -126,7 +118,7 @@ static bool overlaps(const pai_sched *s, const pai__run *run, uint32_t claimed)
   return false;
 }
 
-/* Has one of the claimed nodes less than is claimed of it, GPUs apart? */
+/* Returns whether a claimed node has less than is claimed of it, GPUs apart. */
 static bool is_short(const pai_sched *s, uint32_t node, uint32_t n)
 {
   const pai__slot *slots = s->slots.data;
@@ -134,7 +126,8 @@ static bool is_short(const pai_sched *s, uint32_t node, uint32_t n)
 
   while (i < n && slots[i].node != node)
     i++;
-  return i < n && !pai__room_settled(pai__room_at(s, node), 0);
+  return i < n &&
+         !pai__free_capacity_settled(pai__free_capacity_at(s, node), 0);
 }
 
 static bool would_help(const pai_sched *s, const pai__run *run, uint32_t n)
@@ -150,13 +143,13 @@ static bool would_help(const pai_sched *s, const pai__run *run, uint32_t n)
 typedef struct claiming {
   pai_sched *s;
   uint32_t req;
-  uint32_t n; /* of s->slots */
+  uint32_t n; /* number of s->slots */
   pai__victim *list;
   uint32_t count;
 } claiming;
 
-/* Who has GPUs that are claimed stops for it; these, and who stops anyway, are
- * away. */
+/* Lists the runs that hold claimed GPUs: they stop.  Frees, on the copy, what
+ * they and the stopping runs hold. */
 static void list_holders(claiming *c)
 {
   pai_sched *s = c->s;
@@ -176,8 +169,9 @@ static void list_holders(claiming *c)
   qsort(c->list, c->count, sizeof(*c->list), pai__victims_order);
 }
 
-/* CPUs, memory and ports are nobody's in particular: of those on the nodes the
- * least important go, as few as it takes.  PAI_OK, or PAI_EBUSY. */
+/* Adds the least important runs on the claimed nodes, as few as are needed,
+ * until there are enough CPUs, memory and ports.  Returns PAI_OK or
+ * PAI_EBUSY. */
 static int list_others(claiming *c)
 {
   pai_sched *s = c->s;
@@ -215,8 +209,9 @@ static int list_others(claiming *c)
   return PAI_OK;
 }
 
-/* Who has to stop.  PAI_OK; PAI_EBUSY: it would have more than its share, or
- * the nodes have not what is claimed of them; PAI_ENOMEM. */
+/* Finds the runs that have to stop.  Returns PAI_OK; PAI_EBUSY if the request
+ * would exceed its share, or the nodes cannot have what is claimed; or
+ * PAI_ENOMEM. */
 static int find_victims(claiming *c)
 {
   pai_sched *s = c->s;

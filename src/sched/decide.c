@@ -1,10 +1,106 @@
-/* decide.c - time passes, the policy decides, decisions are read */
-#include "sched/ends.h"
-#include "sched/event.h"
-#include "sched/guarantee.h"
-#include "sched/policy.h"
-#include "sched/refusal.h"
+/* decide.c - deciding: limits, the policy and its shadow, reading decisions */
+
+#include "sched/start.h"
+#include "sched/log/event.h"
+#include "sched/policy/guarantee.h"
+#include "sched/policy/policy.h"
+#include "sched/queue.h"
 #include "sched/sched.h"
+
+/* --- shadow --------------------------------------------------------------- */
+
+/* Lets the shadow decide on a fork.  *out is NULL if the shadow failed.
+ * Returns PAI_OK or PAI_ENOMEM. */
+static int shadow_decide(pai_sched **out, pai_sched *s)
+{
+  pai_sched *fork;
+  int rc;
+
+  *out = NULL;
+  if (pai__fork_without_policy(&fork, s, &s->alloc) < 0)
+    return PAI_ENOMEM;
+  rc = pai__policy_copy(fork, &s->shadow, NULL);
+  if (rc == PAI_OK) {
+    fork->deciding = true;
+    rc = pai__decide_all(fork);
+    fork->deciding = false;
+  }
+  if (rc == PAI_OK) {
+    *out = fork;
+    return PAI_OK;
+  }
+  s->agreement.failed++;
+  pai_sched_free(fork);
+  return rc == PAI_ENOMEM ? rc : PAI_OK;
+}
+
+/* --- comparing ------------------------------------------------------------ */
+
+static const pai__run *run_of(const pai_sched *s, uint64_t id,
+                              uint32_t instance)
+{
+  uint32_t run = pai__run_find(s, pai__req_find(s, id), instance);
+
+  return run != PAI__NONE ? pai__run_at(s, run) : NULL;
+}
+
+static bool is_placed_alike(const pai_sched *s, const pai__decision *a,
+                            const pai_sched *fork, const pai__decision *b)
+{
+  const pai__run *x = run_of(s, a->id, a->instance);
+  const pai__run *y = run_of(fork, b->id, b->instance);
+  const pai__slot *m, *n;
+
+  if (x == NULL || y == NULL || x->tasks != y->tasks)
+    return false;
+  m = pai__slots_of(s, x);
+  n = pai__slots_of(fork, y);
+  for (uint32_t i = 0; i < x->tasks; i++)
+    if (m[i].node != n[i].node || m[i].gpus != n[i].gpus)
+      return false;
+  return true;
+}
+
+static bool is_same(const pai_sched *s, const pai__decision *a,
+                    const pai_sched *fork, const pai__decision *b)
+{
+  if (a->kind != b->kind || a->id != b->id || a->instance != b->instance ||
+      a->cause != b->cause || a->tasks != b->tasks)
+    return false;
+  return a->kind == PAI_DECISION_STOP || is_placed_alike(s, a, fork, b);
+}
+
+/* Counts the decisions of the shadow, and those that are equal to a decision
+ * of the live policy, of which `first` is the first.  Takes the fork. */
+static void shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first)
+{
+  pai__decision *live = s->decisions.data, *other = fork->decisions.data;
+
+  for (uint32_t k = 0; k < first; k++)
+    live[k].agreed = true;
+  s->agreement.live += s->decisions.len - first;
+  s->agreement.decisions += fork->decisions.len;
+  for (uint32_t i = 0; i < fork->decisions.len; i++)
+    for (uint32_t k = first; k < s->decisions.len; k++)
+      if (is_same(s, &live[k], fork, &other[i])) {
+        s->agreement.agreed++;
+        live[k].agreed = other[i].agreed = true;
+        break;
+      }
+  fork->told = fork->decisions.len;
+  s->beside = fork;
+}
+
+void pai__shadow_forget(pai_sched *s)
+{
+  pai_sched_free(s->beside);
+  s->beside = NULL;
+}
+
+const pai_sched *pai_sched_shadow(const pai_sched *s)
+{
+  return s != NULL ? s->beside : NULL;
+}
 
 /* --- limits --------------------------------------------------------------- */
 
@@ -22,7 +118,7 @@ static bool is_limited(const pai_sched *s, const pai__run *run)
          pai__req_at(s, run->req)->limit != 0;
 }
 
-/* What ran as long as it may is stopped, in the order of their ends. */
+/* Stops the runs that have reached their limits, in the order of their ends. */
 static int stop_overdue(pai_sched *s)
 {
   if (s->m.now < s->m.next_limit)
@@ -61,7 +157,7 @@ pai_time pai_sched_next_time(const pai_sched *s)
 
   if (s == NULL)
     return INT64_MAX;
-  kept = pai__kept_next(s);
+  kept = pai__sched_reservation_next(s);
   limit = s->m.next_limit;
   return kept < limit ? kept : limit;
 }
@@ -73,17 +169,16 @@ static pai__decision *decision_at(const pai_sched *s, uint32_t i)
   return (pai__decision *)s->decisions.data + i;
 }
 
-/* Does what was decided since the last time still hold? */
+/* Returns whether a stop that an event decided is still to be made. */
 static bool still_stops(const pai_sched *s, const pai__decision *d)
 {
-  uint32_t req = pai__req_find(s, d->id);
-  uint32_t run =
-    req != PAI__NONE ? pai__run_find(s, req, d->instance) : PAI__NONE;
+  const pai__run *run = run_of(s, d->id, d->instance);
 
-  return run != PAI__NONE && pai__run_at(s, run)->state == PAI__RUN_STOPPING;
+  return run != NULL && run->state == PAI__RUN_STOPPING;
 }
 
-/* Decisions that were told go; those that events made stay. */
+/* Removes the decisions that the caller has read.  Keeps those that events
+ * have made since. */
 static void forget_told(pai_sched *s)
 {
   uint32_t kept = 0;
@@ -106,8 +201,8 @@ static int let_decide(pai_sched *s, pai_error **err)
 
   if (rc == PAI_OK)
     rc = pai__start_claimed(s);
-  if (rc == PAI_OK && s->shadow != NULL)
-    rc = pai__shadow_decide(&shadow, s);
+  if (rc == PAI_OK && s->shadow.policy != NULL)
+    rc = shadow_decide(&shadow, s);
   if (rc < 0)
     return pai__policy_failed(s, rc, err);
   first = s->decisions.len;
@@ -115,7 +210,7 @@ static int let_decide(pai_sched *s, pai_error **err)
   rc = pai__decide_all(s);
   s->deciding = false;
   if (shadow != NULL)
-    pai__shadow_compare(s, shadow, first);
+    shadow_compare(s, shadow, first);
   return rc < 0 ? pai__policy_failed(s, rc, err) : PAI_OK;
 }
 
@@ -123,8 +218,6 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
 {
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(s != NULL, err);
   if (s->deciding)
     return pai__fail(err, PAI_EBUSY, "a policy cannot have others decide");
@@ -145,7 +238,7 @@ int pai_sched_decide(pai_sched *s, pai_time now, pai_error **err)
   s->effort++;
   forget_told(s);
   pai__refusals_forget(s);
-  pai__kept_expire(s);
+  pai__sched_reservation_expire(s, now);
   rc = let_decide(s, err);
   s->told = s->decisions.len;
   rc = pai__log_taken(s, rc, err);
@@ -177,13 +270,9 @@ int pai_sched_decision(const pai_sched *s, size_t i, pai_decision *decision)
 static const pai__run *find_placed(const pai_sched *s, uint64_t id,
                                    uint32_t instance)
 {
-  uint32_t req = pai__req_find(s, id);
-  uint32_t run =
-    req != PAI__NONE ? pai__run_find(s, req, instance) : PAI__NONE;
+  const pai__run *run = run_of(s, id, instance);
 
-  return run != PAI__NONE && pai__run_at(s, run)->state >= PAI__RUN_PLACED
-           ? pai__run_at(s, run)
-           : NULL;
+  return run != NULL && run->state >= PAI__RUN_PLACED ? run : NULL;
 }
 
 static void fill_place(const pai_sched *s, const pai__run *run, uint32_t task,
@@ -200,8 +289,9 @@ static void fill_place(const pai_sched *s, const pai__run *run, uint32_t task,
   p->gpus = slot->gpus;
   p->memory = w->memory;
   p->cpus = (const uint64_t *)first + slot->cpus;
-  p->cpu_words =
-    w->cpus != 0 ? pai__build_of(s->park, slot->node)->cpu_words : 0;
+  p->cpu_words = pai__own_cpus(w) != 0
+                   ? pai__sched_sku_of(s->cluster, slot->node)->cpu_words
+                   : 0;
   p->ports = (const uint32_t *)((const uint64_t *)first + slot->ports);
   p->nports = w->ports;
 }

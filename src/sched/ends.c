@@ -1,5 +1,5 @@
-/* ends.c - what runs, in the order in which it is expected to end */
-#include "sched/ends.h"
+/* ends.c - runs in the order of their expected ends */
+#include "sched/start.h"
 
 #include <stdlib.h>
 
@@ -51,7 +51,6 @@ bool pai__ends_ready(pai_sched *s)
   return true;
 }
 
-/* Where it is, or would be. */
 static uint32_t place_of(const pai_sched *s, const pai__end *end)
 {
   uint32_t low = 0, high = s->ends.len;

@@ -1,12 +1,12 @@
 /*
- * fit.c - a place for a gang, or what it lacks
+ * fit.c - finding places for a gang, or what it lacks
  *
- * Wants are placed one after the other, each task counted as it is placed: so
- * what one task takes the next does not find.  What is tried and fails is
- * given back before the next try.
+ * Wants are placed one after the other.  Each task is counted as it is placed,
+ * so that the next task does not find the same resources.  A try that fails is
+ * undone before the next one.
  */
 #include "sched/fit_node.h"
-#include "sched/guarantee.h"
+#include "sched/policy/guarantee.h"
 
 #include "resource/bits.h"
 
@@ -16,8 +16,18 @@ void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n)
   const pai__slot *slots = s->slots.data;
 
   for (uint32_t i = 0; i < n; i++)
-    pai__room_uncount(pai__room_touch(s, slots[i].node), &wants[slots[i].want],
-                      slots[i].gpus);
+    pai__free_capacity_uncount(pai__free_capacity_touch(s, slots[i].node),
+                               &wants[slots[i].want], slots[i].gpus);
+}
+
+void pai__fit_again(pai_sched *s, const pai__req *r, uint32_t n)
+{
+  const pai__want *wants = pai__wants_of(s, r);
+  const pai__slot *slots = s->slots.data;
+
+  for (uint32_t i = 0; i < n; i++)
+    pai__free_capacity_count(pai__free_capacity_touch(s, slots[i].node),
+                             &wants[slots[i].want], slots[i].gpus);
 }
 
 static uint32_t tasks_of(const pai__fitting *f, uint32_t want)
@@ -25,7 +35,8 @@ static uint32_t tasks_of(const pai__fitting *f, uint32_t want)
   return f->ask->tasks != NULL ? f->ask->tasks[want] : f->wants[want].tasks;
 }
 
-/* All wants, or the index of the one that lacks something. */
+/* Places all wants.  Returns PAI__NONE, or the index of the want that lacks
+ * something. */
 static uint32_t place_all(pai__fitting *f, const pai__area *a)
 {
   for (uint32_t w = 0; w < f->req->nwants; w++)
@@ -36,15 +47,15 @@ static uint32_t place_all(pai__fitting *f, const pai__area *a)
 
 /* --- shares --------------------------------------------------------------- */
 
-uint64_t pai__share_left(const pai_sched *s, uint32_t tenant, uint32_t share)
+uint64_t pai__share_left(const pai_sched *s, uint32_t vc_index, uint32_t share)
 {
-  const pai__tenant *t = pai__tenant_at(s, tenant);
+  const pai__sched_vc *t = pai__sched_vc_at(s, vc_index);
   uint64_t used, most;
 
   if (share >= t->nshares)
     return UINT64_MAX;
-  used = pai__shares_of(s, &s->shares_used, tenant)[share];
-  most = pai__share_most(s, tenant, share);
+  used = pai__shares_of(s, &s->shares_used, vc_index)[share];
+  most = pai__share_most(s, vc_index, share);
   return most > used ? most - used : 0;
 }
 
@@ -60,96 +71,86 @@ uint64_t pai__share_taken(const pai_sched *s, const pai__req *r, uint32_t n,
   return taken;
 }
 
-uint64_t pai__share_least(const pai_sched *s, const pai__req *r,
-                          uint32_t share)
+/* Returns what all tasks of a request, or as few as possible, take of a share,
+ * wherever they are placed.  GPUs of wants without a type count as 0 if there
+ * are several kinds. */
+static uint64_t share_wanted(const pai_sched *s, const pai__req *r,
+                             uint32_t share, bool fewest)
 {
   const pai__want *w = pai__wants_of(s, r);
-  uint32_t nkinds = s->park->nkinds;
+  uint32_t nkinds = s->cluster->nkinds;
   uint64_t sum = 0;
 
   for (uint32_t i = 0; i < r->nwants; i++) {
-    uint64_t each = share == nkinds + PAI__SHARE_CPUS     ? w[i].cpus
+    uint64_t each = share == nkinds + PAI__SHARE_CPUS     ? w[i].cpu_millis
                     : share == nkinds + PAI__SHARE_MEMORY ? w[i].memory
                     : w[i].type == share || nkinds == 1   ? w[i].gpus
                                                           : 0;
 
-    sum += w[i].min_tasks * each;
+    sum += (fewest ? w[i].min_tasks : w[i].tasks) * each;
   }
   return sum;
 }
 
-/* What lacks when a share is used up; of GPUs nothing is said, as these are what
- * a quota mostly is of. */
+uint64_t pai__share_least(const pai_sched *s, const pai__req *r,
+                          uint32_t share)
+{
+  return share_wanted(s, r, share, true);
+}
+
+/* Returns what lacks when a share is used up; PAI_LACK_NOTHING for GPUs, which
+ * most quotas are of. */
 static uint32_t share_lack(const pai_sched *s, uint32_t share)
 {
-  uint32_t nkinds = s->park->nkinds;
+  uint32_t nkinds = s->cluster->nkinds;
 
   return share < nkinds                        ? PAI_LACK_NOTHING
          : share == nkinds + PAI__SHARE_MEMORY ? PAI_LACK_MEMORY
                                                : PAI_LACK_CPU;
 }
 
-/* What all tasks of a request take of a share, wherever they are; of GPUs of
- * any kind the least that it can be. */
-static uint64_t share_wanted(const pai_sched *s, const pai__req *r,
-                             uint32_t share)
+bool pai__share_suffices(const pai_sched *s, const pai__req *r,
+                         pai__sched_reason *reason)
 {
-  const pai__want *w = pai__wants_of(s, r);
-  uint32_t nkinds = s->park->nkinds;
-  uint64_t sum = 0;
-
-  for (uint32_t i = 0; i < r->nwants; i++) {
-    if (share >= nkinds)
-      sum +=
-        w[i].tasks * (share == nkinds + PAI__SHARE_CPUS ? (uint64_t)w[i].cpus
-                                                        : w[i].memory);
-    else if (w[i].type == share || nkinds == 1)
-      sum += (uint64_t)w[i].tasks * w[i].gpus;
-  }
-  return sum;
-}
-
-bool pai__share_suffices(const pai_sched *s, const pai__req *r, pai__why *why)
-{
-  const pai__tenant *t = pai__tenant_at(s, r->tenant);
+  const pai__sched_vc *t = pai__sched_vc_at(s, r->vc_index);
 
   for (uint32_t k = 0; t->parted && k < t->nshares; k++) {
-    uint64_t wanted = share_wanted(s, r, k);
-    uint64_t left = pai__share_left(s, r->tenant, k);
+    uint64_t wanted = share_wanted(s, r, k, false);
+    uint64_t left = pai__share_left(s, r->vc_index, k);
 
     if (wanted <= left)
       continue;
-    *why = (pai__why){ .lack = PAI_LACK_QUOTA,
-                       .of = share_lack(s, k),
-                       .wanted = wanted,
-                       .found = left,
-                       .node = PAI__NONE,
-                       .text = PAI__NONE };
+    *reason = pai__no_reason;
+    reason->lack = PAI_LACK_QUOTA;
+    reason->of = share_lack(s, k);
+    reason->wanted = wanted;
+    reason->found = left;
     return false;
   }
   return true;
 }
 
-/* Does what was placed keep to the share?  Else what of it lacks is told. */
+/* Returns whether the placed tasks keep to the share.  If not, the reason says
+ * which share lacks. */
 static bool keeps_share(pai__fitting *f)
 {
   pai_sched *s = f->s;
-  const pai__tenant *t = pai__tenant_at(s, f->req->tenant);
+  const pai__sched_vc *t = pai__sched_vc_at(s, f->req->vc_index);
 
   if (!pai__req_is_bound(s, f->req, f->ask->beyond_share))
     return true;
   for (uint32_t k = 0; k < t->nshares; k++) {
     uint64_t left =
-      f->ask->ideal ? t->shares[k] : pai__share_left(s, f->req->tenant, k);
+      f->ask->ideal ? t->shares[k] : pai__share_left(s, f->req->vc_index, k);
     uint64_t taken = pai__share_taken(s, f->req, f->placed, k);
 
     if (f->ask->part != NULL && f->ask->part[k] < left)
       left = f->ask->part[k];
     if (taken > left) {
-      f->why->lack = PAI_LACK_QUOTA;
-      f->why->of = share_lack(s, k);
-      f->why->wanted = taken;
-      f->why->found = left;
+      f->reason->lack = PAI_LACK_QUOTA;
+      f->reason->of = share_lack(s, k);
+      f->reason->wanted = taken;
+      f->reason->found = left;
       return false;
     }
   }
@@ -158,7 +159,7 @@ static bool keeps_share(pai__fitting *f)
 
 /* --- areas ---------------------------------------------------------------- */
 
-/* In one area; what was placed is undone if it fails. */
+/* Tries to place the gang in an area.  Undoes what was placed if it fails. */
 static bool try_area(pai__fitting *f, const pai__area *a, bool tell)
 {
   uint32_t want;
@@ -179,7 +180,7 @@ static uint32_t nodes_placed(const pai__fitting *f)
   const pai__slot *slots = f->s->slots.data;
   uint32_t n = 0;
 
-  /* Tasks of a want on one node lie side by side. */
+  /* Tasks of a want on one node are adjacent. */
   for (uint32_t i = 0; i < f->placed; i++)
     n += i == 0 || slots[i].node != slots[i - 1].node;
   return n;
@@ -187,14 +188,15 @@ static uint32_t nodes_placed(const pai__fitting *f)
 
 static pai__area rack(const pai__fitting *f, uint32_t r)
 {
-  const pai__park *park = f->s->park;
+  const pai__sched_cluster *cluster = f->s->cluster;
 
-  return (pai__area){ park->by_rack + park->rack_first[r],
-                      park->rack_first[r + 1] - park->rack_first[r],
+  return (pai__area){ cluster->by_rack + cluster->rack_first[r],
+                      cluster->rack_first[r + 1] - cluster->rack_first[r],
                       UINT64_MAX };
 }
 
-/* Its nodes have room for all of it, as far as one look at each tells. */
+/* Estimates, from one look at each node, whether an area has room for the
+ * gang. */
 static bool has_room(const pai__fitting *f, const pai__area *a)
 {
   uint32_t left = tasks_of(f, 0), fits, lack;
@@ -203,23 +205,23 @@ static bool has_room(const pai__fitting *f, const pai__area *a)
   if (f->req->nwants != 1)
     return true;
   for (uint32_t i = 0; i < a->n && left != 0; i++) {
-    fits =
-      pai__fit_room(f, f->wants, pai__area_node(a, i), a->mask, &free, &lack);
+    fits = pai__fit_capacity(f, f->wants, pai__area_node(a, i), a->mask, &free,
+                             &lack);
     left = fits < left ? left - fits : 0;
   }
   return left == 0;
 }
 
-/* The rack where it needs the fewest nodes, and fewer than `below`: with as few
- * as `least` none is looked for any more. */
+/* Places the gang in the rack where it needs the fewest nodes, and fewer than
+ * `below`.  Stops searching at a rack that needs `least` nodes. */
 static bool try_racks(pai__fitting *f, uint32_t below, uint32_t least)
 {
   uint32_t best = PAI__NONE;
 
-  for (uint32_t r = 0; r < f->s->park->nracks && below > least; r++) {
+  for (uint32_t r = 0; r < f->s->cluster->nracks && below > least; r++) {
     pai__area a = rack(f, r);
 
-    if ((f->node != PAI__NONE && f->s->park->spots[f->node].rack != r) ||
+    if ((f->node != PAI__NONE && f->s->cluster->nodes[f->node].rack != r) ||
         !has_room(f, &a) || !try_area(f, &a, false))
       continue;
     if (nodes_placed(f) < below) {
@@ -235,23 +237,24 @@ static bool try_racks(pai__fitting *f, uint32_t below, uint32_t least)
     false);
 }
 
-/* Has any want no room for all of it there, all else being away? */
+/* Returns whether some want alone has no room on a node for all its tasks. */
 static bool hopeless(const pai__fitting *f, uint32_t node, uint64_t mask)
 {
   uint64_t free;
   uint32_t lack;
 
   for (uint32_t w = 0; w < f->req->nwants; w++)
-    if (tasks_of(f, w) != 0 && pai__fit_room(f, &f->wants[w], node, mask,
-                                             &free, &lack) < tasks_of(f, w))
+    if (tasks_of(f, w) != 0 &&
+        pai__fit_capacity(f, &f->wants[w], node, mask, &free, &lack) <
+          tasks_of(f, w))
       return true;
   return false;
 }
 
-/* The fullest node on which all of it has room. */
+/* Places the gang on the fullest node with room for all of it. */
 static bool try_nodes(pai__fitting *f)
 {
-  pai__area all = { NULL, f->s->park->nspots, UINT64_MAX };
+  pai__area all = { NULL, f->s->cluster->nnodes, UINT64_MAX };
   uint32_t best = PAI__NONE, most = UINT32_MAX;
 
   if (f->node != PAI__NONE)
@@ -259,9 +262,10 @@ static bool try_nodes(pai__fitting *f)
   for (pai__walk x = pai__walk_begin(f, &all, 0);
        pai__walk_next(f, &all, &x);) {
     pai__area a = { &x.node, 1, UINT64_MAX };
-    uint32_t free = f->ask->strategy != PAI_PLACE_FIRST
-                      ? pai__bits_ones(pai__room_at(f->s, x.node)->gpus)
-                      : 0;
+    uint32_t free =
+      f->ask->strategy != PAI_PLACE_FIRST
+        ? pai__bits_ones(pai__free_capacity_at(f->s, x.node)->gpus)
+        : 0;
 
     if (free > most || (free == most && x.node > best) ||
         hopeless(f, x.node, UINT64_MAX) || !try_area(f, &a, false))
@@ -274,30 +278,31 @@ static bool try_nodes(pai__fitting *f)
          try_area(f, &(pai__area){ &best, 1, UINT64_MAX }, false);
 }
 
-/* On one node, or in one rack unless fewer nodes are needed without that. */
+/* Places the gang on one node; else in one rack, unless fewer nodes are needed
+ * without that. */
 static bool try_near(pai__fitting *f, const pai__area *all)
 {
   uint32_t nodes;
 
   if (try_nodes(f))
     return true;
-  if (f->s->park->nracks < 2 || !try_area(f, all, false))
+  if (f->s->cluster->nracks < 2 || !try_area(f, all, false))
     return false;
   nodes = nodes_placed(f);
   pai__unfit(f->s, f->req, f->placed);
-  /* Equal tasks get as few nodes as can be if they may have any. */
+  /* Equal tasks have got the fewest nodes possible if any node is allowed. */
   return try_racks(f, nodes + 1, f->req->nwants == 1 ? nodes : 0);
 }
 
-/* Groups of that name of one node. */
+/* Tries the groups of that locality level of a node. */
 static bool try_groups_of(pai__fitting *f, uint32_t node, const char *name)
 {
-  const pai__build *b = pai__build_of(f->s->park, node);
+  const pai__sched_sku *b = pai__sched_sku_of(f->s->cluster, node);
 
-  for (uint32_t i = 0; i < b->nnear; i++) {
-    uint32_t size = b->near[i].gpus;
+  for (uint32_t i = 0; i < b->nlocalities; i++) {
+    uint32_t size = b->localities[i].gpus;
 
-    if (strcmp(b->near[i].name, name) != 0)
+    if (strcmp(b->localities[i].name, name) != 0)
       continue;
     for (uint32_t at = 0; at < b->gpus; at += size) {
       uint32_t end = at + size < b->gpus ? at + size : b->gpus;
@@ -318,31 +323,31 @@ static bool try_within(pai__fitting *f, const char *within)
     return try_nodes(f);
   if (strcmp(within, "rack") == 0)
     return try_racks(f, UINT32_MAX, 0);
-  for (uint32_t i = 0; i < f->s->park->nspots; i++)
+  for (uint32_t i = 0; i < f->s->cluster->nnodes; i++)
     if ((f->node == PAI__NONE || f->node == i) && try_groups_of(f, i, within))
       return true;
   return false;
 }
 
-/* --- the whole ------------------------------------------------------------ */
+/* --- gang ----------------------------------------------------------------- */
 
 static bool try_all(pai__fitting *f)
 {
-  const pai__park *park = f->s->park;
+  const pai__sched_cluster *cluster = f->s->cluster;
   const char *within = pai__texts_text(&f->s->names, f->req->within);
-  pai__area all = { NULL, park->nspots, UINT64_MAX };
+  pai__area all = { NULL, cluster->nnodes, UINT64_MAX };
 
   if (within != NULL) {
     if (try_within(f, within))
       return true;
-    /* It may lack more than being together. */
+    /* See whether more than locality lacks. */
     if (try_area(f, &all, true)) {
       pai__unfit(f->s, f->req, f->placed);
-      *f->why = (pai__why){ .lack = PAI_LACK_TOPOLOGY,
-                            .tasks = f->total,
-                            .node = PAI__NONE,
-                            .text = f->req->within };
-      f->why->failed[PAI_LACK_TOPOLOGY] = park->nspots;
+      *f->reason = (pai__sched_reason){ .lack = PAI_LACK_TOPOLOGY,
+                                        .tasks = f->total,
+                                        .node = PAI__NONE,
+                                        .text = f->req->within };
+      f->reason->failed[PAI_LACK_TOPOLOGY] = cluster->nnodes;
     }
     return false;
   }
@@ -359,18 +364,19 @@ static bool has_open_want(const pai__fitting *f)
   return false;
 }
 
-/* Wants that leave it open get one kind, the first with room for them; what
- * lacks is told of the kind that came nearest. */
+/* Places the gang with one kind of GPUs for all wants without a type: the
+ * first kind that has room.  The reason is that of the kind that came
+ * nearest. */
 static bool try_kinds(pai__fitting *f)
 {
-  pai__why *why = f->why, nearest = { 0 };
+  pai__sched_reason *reason = f->reason, nearest = { 0 };
   uint32_t failed[PAI_LACKS] = { 0 };
 
-  if (f->kind != PAI__NONE || f->s->park->nkinds < 2 || !has_open_want(f))
+  if (f->kind != PAI__NONE || f->s->cluster->nkinds < 2 || !has_open_want(f))
     return try_all(f);
-  f->why = &f->of_kind;
-  for (f->kind = 0; f->kind < f->s->park->nkinds; f->kind++) {
-    f->of_kind = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
+  f->reason = &f->of_kind;
+  for (f->kind = 0; f->kind < f->s->cluster->nkinds; f->kind++) {
+    f->of_kind = (pai__sched_reason){ .node = PAI__NONE, .text = PAI__NONE };
     if (try_all(f))
       return true;
     if (pai__fit_nearer(&f->of_kind, &nearest))
@@ -379,32 +385,33 @@ static bool try_kinds(pai__fitting *f)
       failed[l] += f->of_kind.failed[l];
   }
   pai__fit_count_kinds(f, &nearest, failed);
-  *why = nearest;
+  *reason = nearest;
   return false;
 }
 
-/* Where the rest of it is, there it must be, too; and of that kind. */
+/* Restricts the rest of a gang to the node and kind of GPUs that it has
+ * already. */
 static void keep_together(pai__fitting *f, const pai__run *run)
 {
-  const pai__park *park = f->s->park;
+  const pai__sched_cluster *cluster = f->s->cluster;
   const pai__slot *slots = pai__slots_of(f->s, run);
 
   f->node = slots[0].node;
   for (uint32_t i = 0; i < run->tasks; i++) {
-    const uint64_t *kinds = pai__build_of(park, slots[i].node)->kinds;
+    const uint64_t *kinds = pai__sched_sku_of(cluster, slots[i].node)->kinds;
 
     if (slots[i].node == f->node)
       f->gpus |= slots[i].gpus;
     if (slots[i].gpus == 0 || f->wants[slots[i].want].type != PAI__NONE)
       continue;
     f->kind = 0;
-    while (f->kind + 1 < park->nkinds && !(kinds[f->kind] & slots[i].gpus))
+    while (f->kind + 1 < cluster->nkinds && !(kinds[f->kind] & slots[i].gpus))
       f->kind++;
   }
 }
 
 int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
-                  pai__why *why)
+                  pai__sched_reason *reason)
 {
   const pai__req *r = pai__req_at(s, ask->req);
   pai__fitting f = { .s = s,
@@ -414,19 +421,20 @@ int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
                      .pin = PAI__NONE,
                      .node = PAI__NONE,
                      .kind = PAI__NONE,
-                     .why = why };
+                     .reason = reason };
 
-  *why = (pai__why){ .node = PAI__NONE, .text = PAI__NONE };
+  *reason = (pai__sched_reason){ .node = PAI__NONE, .text = PAI__NONE };
   for (uint32_t w = 0; w < r->nwants; w++)
     f.total += tasks_of(&f, w);
   s->slots.len = 0;
   if (pai__flat_reserve(&s->slots, &s->alloc, f.total) < 0)
     return PAI_ENOMEM;
   if (r->pin != PAI__NONE) {
-    f.pin = pai__park_pin(s->park, pai__texts_text(&s->names, r->pin));
+    f.pin =
+      pai__sched_cluster_pin(s->cluster, pai__texts_text(&s->names, r->pin));
     if (f.pin == PAI__NONE) {
-      why->lack = PAI_LACK_PIN;
-      why->failed[PAI_LACK_PIN] = s->park->nspots;
+      reason->lack = PAI_LACK_PIN;
+      reason->failed[PAI_LACK_PIN] = s->cluster->nnodes;
       return 0;
     }
   }

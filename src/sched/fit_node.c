@@ -1,22 +1,24 @@
-/* fit_node.c - one node: what a task may have of it, and how well it fits */
+/* fit_node.c - one node: what a task may have of it, and its score */
 #include "sched/fit_node.h"
 
 #include "resource/bits.h"
-#include "sched/reserve.h"
+#include "sched/policy/guarantee.h"
 
 /* --- one node ------------------------------------------------------------- */
 
-static bool may_use(const pai_sched *s, const pai__kept *k, const pai__req *r)
+static bool may_use(const pai_sched *s, const pai__sched_reservation *k,
+                    const pai__req *r)
 {
   if (k->only != 0)
-    return pai__kept_lets(s, k, r);
+    return pai__sched_reservation_lets(s, k, r);
   if (k->vc == PAI__NONE && k->user == PAI__NONE)
     return false;
   return (k->vc == PAI__NONE || k->vc == r->vc) &&
          (k->user == PAI__NONE || k->user == r->user);
 }
 
-static bool is_kept(const pai_sched *s, const pai__kept *k, uint32_t node)
+static bool is_kept(const pai_sched *s, const pai__sched_reservation *k,
+                    uint32_t node)
 {
   const uint64_t *bits;
 
@@ -26,11 +28,13 @@ static bool is_kept(const pai_sched *s, const pai__kept *k, uint32_t node)
   return pai__bits_has(bits, k->words, node);
 }
 
-pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
-                         pai_time from, pai_time to)
+pai_time pai__sched_reservation_until(const pai_sched *s, const pai__req *r,
+                                      uint32_t node, pai_time from,
+                                      pai_time to)
 {
-  for (uint32_t i = 0; i < s->kept.len; i++) {
-    const pai__kept *k = (pai__kept *)s->kept.data + i;
+  for (uint32_t i = 0; i < s->reservations.len; i++) {
+    const pai__sched_reservation *k =
+      (pai__sched_reservation *)s->reservations.data + i;
 
     if (k->name != PAI__NONE && k->to > from && k->from < to &&
         is_kept(s, k, node) && !may_use(s, k, r))
@@ -39,25 +43,26 @@ pai_time pai__kept_until(const pai_sched *s, const pai__req *r, uint32_t node,
   return 0;
 }
 
-/* A request that would end before the reservation begins is let through. */
-static bool is_kept_from(const pai_sched *s, const pai__req *r, uint32_t node)
+/* A request that ends before a reservation begins is not kept off. */
+static bool is_reserved_from(const pai_sched *s, const pai__req *r,
+                             uint32_t node)
 {
   pai_time length = pai__req_length(r);
   pai_time end = length == 0 || s->m.now > INT64_MAX - length
                    ? INT64_MAX
                    : s->m.now + length;
 
-  return pai__kept_until(s, r, node, s->m.now, end) != 0;
+  return pai__sched_reservation_until(s, r, node, s->m.now, end) != 0;
 }
 
 static inline uint32_t node_lack(const pai_sched *s, const pai__req *r,
                                  uint32_t node)
 {
-  const pai__room *n = pai__room_at(s, node);
+  const pai__free_capacity *n = pai__free_capacity_at(s, node);
 
   if (n->state != PAI_NODE_UP)
     return PAI_LACK_HEALTH;
-  if (n->kept != 0 && is_kept_from(s, r, node))
+  if (n->reservations != 0 && is_reserved_from(s, r, node))
     return PAI_LACK_RESERVATION;
   return PAI_LACK_NOTHING;
 }
@@ -77,14 +82,14 @@ static inline uint64_t want_gpus(const pai_sched *s, const pai__want *w,
 
   if (type == PAI__NONE && w->gpus != 0)
     type = kind;
-  mask = pai__park_mask(s->park, node, type);
+  mask = pai__sched_cluster_mask(s->cluster, node, type);
   *lack = PAI_LACK_TYPE;
   if (mask == 0 && (type != PAI__NONE || w->gpus != 0) &&
-      (type == PAI__NONE || type < s->park->nkinds ||
-       s->park->spots[node].build != type - s->park->nkinds))
+      (type == PAI__NONE || type < s->cluster->nkinds ||
+       s->cluster->nodes[node].sku != type - s->cluster->nkinds))
     return 0;
   if (pin != PAI__NONE) {
-    uint64_t pinned = pai__park_pinned(s->park, pin, node);
+    uint64_t pinned = pai__sched_cluster_pinned(s->cluster, pin, node);
 
     *lack = PAI_LACK_PIN;
     if (pinned == 0)
@@ -101,12 +106,24 @@ uint64_t pai__want_gpus(const pai_sched *s, const pai__want *w, uint32_t kind,
   return want_gpus(s, w, kind, pin, node, lack);
 }
 
-uint32_t pai__fit_room(const pai__fitting *f, const pai__want *w,
-                       uint32_t node, uint64_t mask, uint64_t *free,
-                       uint32_t *lack)
+/* Returns how many tasks fit if `free` is free and each takes `each`.  An
+ * uncounted resource fits more tasks than there are. */
+static inline uint32_t parts_of(int64_t free, uint32_t each)
+{
+  uint64_t parts;
+
+  if (free <= UINT32_MAX)
+    return free > 0 ? (uint32_t)free / each : 0;
+  parts = (uint64_t)free / each;
+  return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
+}
+
+uint32_t pai__fit_capacity(const pai__fitting *f, const pai__want *w,
+                           uint32_t node, uint64_t mask, uint64_t *free,
+                           uint32_t *lack)
 {
   const pai_sched *s = f->s;
-  const pai__room *n = pai__room_at(s, node);
+  const pai__free_capacity *n = pai__free_capacity_at(s, node);
   uint64_t may = want_gpus(s, w, f->kind, f->pin, node, lack);
   uint32_t fits = UINT32_MAX, part;
 
@@ -125,8 +142,8 @@ uint32_t pai__fit_room(const pai__fitting *f, const pai__want *w,
     if (fits == 0)
       return 0;
   }
-  if (w->cpus != 0) {
-    part = n->cpus > 0 ? (uint32_t)n->cpus / w->cpus : 0;
+  if (w->cpu_millis != 0) {
+    part = parts_of(n->cpu_millis, w->cpu_millis);
     *lack = part < fits ? PAI_LACK_CPU : *lack;
     fits = part < fits ? part : fits;
   }
@@ -145,11 +162,11 @@ uint32_t pai__fit_room(const pai__fitting *f, const pai__want *w,
   return fits;
 }
 
-/* --- which node ----------------------------------------------------------- */
+/* --- scores --------------------------------------------------------------- */
 
-/* A resource of a node as Kubernetes scores it. */
+/* A resource of a node, for scoring as Kubernetes does. */
 typedef struct scored {
-  uint64_t used, all; /* all 0: nobody knows */
+  uint64_t used, all; /* all: 0 if unknown */
 } scored;
 
 static scored scored_of(int64_t free, uint64_t wanted, uint64_t all)
@@ -165,7 +182,7 @@ static scored scored_of(int64_t free, uint64_t wanted, uint64_t all)
   return (scored){ used, all };
 }
 
-/* LeastAllocated, of 100. */
+/* LeastAllocated, up to 100. */
 static uint64_t least_allocated(const scored *list, uint32_t n)
 {
   uint64_t sum = 0, weight = 0;
@@ -178,8 +195,9 @@ static uint64_t least_allocated(const scored *list, uint32_t n)
   return weight != 0 ? sum / weight : 0;
 }
 
-/* BalancedAllocation, of 100: less by the standard deviation of both parts,
- * rounded down.  There are few CPUs, and memory has at most 32 bits here. */
+/* BalancedAllocation, up to 100: reduced by the standard deviation of both
+ * fractions, and rounded down.  CPUs have at most 22 bits here, and memory at
+ * most 32. */
 static uint64_t balanced(const scored *cpus, const scored *memory)
 {
   uint64_t x = cpus->used * memory->all, y = memory->used * cpus->all;
@@ -188,37 +206,40 @@ static uint64_t balanced(const scored *cpus, const scored *memory)
   return all == 0 ? 100 : 100 - ((x > y ? x - y : y - x) * 50 + all - 1) / all;
 }
 
-/* As Kubernetes would by default with the task on the node: it looks at CPUs and
- * memory.  GPUs count where it knows of neither. */
+/* Returns the default score of Kubernetes with the task on the node, of CPUs
+ * and memory; of GPUs if neither is known. */
 static uint64_t kubernetes_score(const pai__fitting *f, const pai__want *w,
                                  uint32_t node, uint64_t free)
 {
-  const pai__build *b = pai__build_of(f->s->park, node);
-  const pai__room *n = pai__room_at(f->s, node);
-  scored list[] = { scored_of(n->cpus, w->cpus, b->cpus - b->first_cpu),
+  const pai__sched_sku *b = pai__sched_sku_of(f->s->cluster, node);
+  const pai__free_capacity *n = pai__free_capacity_at(f->s, node);
+  scored list[] = { scored_of(n->cpu_millis, w->cpu_millis,
+                              pai__sched_sku_cpu_millis(b)),
                     scored_of(n->memory, w->memory, b->memory) };
   scored gpus = scored_of(pai__bits_ones(free), w->gpus, b->gpus);
 
   if (list[0].all == 0 && list[1].all == 0)
     return least_allocated(&gpus, 1);
-  /* What asks for nothing is not balanced. */
-  return least_allocated(list, 2) +
-         (w->cpus != 0 || w->memory != 0 ? balanced(&list[0], &list[1]) : 0);
+  /* A task that asks for neither is not balanced. */
+  return least_allocated(list, 2) + (w->cpu_millis != 0 || w->memory != 0
+                                       ? balanced(&list[0], &list[1])
+                                       : 0);
 }
 
-/* GPUs that are nearer to one another: how many sizes of groups could hold the
- * task if they were free, and none of the node can. */
+/* Returns how far apart GPUs of the task would be: the number of group sizes
+ * that could hold it, but of which no group on the node has enough free
+ * GPUs. */
 static uint32_t farness(const pai__fitting *f, const pai__want *w,
                         uint32_t node, uint64_t free)
 {
-  const pai__build *b = pai__build_of(f->s->park, node);
+  const pai__sched_sku *b = pai__sched_sku_of(f->s->cluster, node);
   uint32_t far = 0;
 
   if (w->gpus < 2 || f->ask->strategy != PAI_PLACE_TOPO)
     return 0;
-  for (uint32_t i = 0; i < b->nnear && far < 15; i++)
-    if (b->near[i].gpus >= w->gpus) {
-      if (pai__has_group(b, free, b->near[i].gpus, w->gpus))
+  for (uint32_t i = 0; i < b->nlocalities && far < 15; i++)
+    if (b->localities[i].gpus >= w->gpus) {
+      if (pai__has_group(b, free, b->localities[i].gpus, w->gpus))
         break;
       far++;
     }
@@ -229,17 +250,17 @@ uint64_t pai__fit_score(const pai__fitting *f, const pai__want *w,
                         uint32_t node, uint64_t free, uint32_t fits,
                         uint32_t left)
 {
-  const pai__room *n = pai__room_at(f->s, node);
+  const pai__free_capacity *n = pai__free_capacity_at(f->s, node);
   uint64_t gpus = pai__bits_ones(free);
-  uint64_t cpus = n->cpus > 0 ? (uint64_t)n->cpus : 0;
+  uint64_t cpus = n->cpu_millis > 0 ? (uint64_t)n->cpu_millis : 0;
 
   switch (f->ask->strategy) {
   case PAI_PLACE_FIRST: return 1;
-  case PAI_PLACE_SPREAD: return (gpus << 32 | cpus) + 1;
+  case PAI_PLACE_SPREAD: return (gpus << 40 | cpus) + 1;
   case PAI_PLACE_SCORE: return kubernetes_score(f, w, node, free) + 1;
   default: break;
   }
-  /* Tasks without GPUs keep away from free ones. */
+  /* Keep tasks without GPUs away from free GPUs. */
   if (w->gpus == 0)
     gpus = pai__bits_ones(n->gpus);
   cpus = cpus < 0xffffff ? cpus : 0xffffff;
@@ -253,36 +274,37 @@ uint64_t pai__fit_score(const pai__fitting *f, const pai__want *w,
 
 /* --- walks ---------------------------------------------------------------- */
 
-/* Only where all nodes are asked as they are is it all the same which one. */
+/* Node classes can be used only if all nodes are looked at in their real
+ * state. */
 pai__walk pai__walk_begin(const pai__fitting *f, const pai__area *a,
                           uint32_t from)
 {
   pai__walk x = { .alike = 1, .at = from };
 
-  x.shelves = a->nodes == NULL && f->pin == PAI__NONE && !f->ask->ideal &&
-              pai__shelves_ready(f->s);
-  if (x.shelves)
-    x.at = f->s->shelves.first;
+  x.node_classes = a->nodes == NULL && f->pin == PAI__NONE && !f->ask->ideal &&
+                   pai__node_classes_ready(f->s);
+  if (x.node_classes)
+    x.at = f->s->node_classes.first;
   return x;
 }
 
 bool pai__walk_next(const pai__fitting *f, const pai__area *a, pai__walk *x)
 {
-  const pai__shelf *shelf;
+  const pai__node_class *class;
 
-  if (!x->shelves) {
+  if (!x->node_classes) {
     if (x->at == a->n)
       return false;
     x->node = pai__area_node(a, x->at++);
-    x->ones = pai__bits_ones(pai__room_at(f->s, x->node)->gpus);
+    x->ones = pai__bits_ones(pai__free_capacity_at(f->s, x->node)->gpus);
     return true;
   }
   if (x->at == PAI__NONE)
     return false;
-  shelf = pai__shelf_at(f->s, x->at);
-  x->node = shelf->first;
-  x->alike = shelf->count;
-  x->ones = shelf->key.ones;
-  x->at = shelf->next;
+  class = pai__node_class_at(f->s, x->at);
+  x->node = class->first;
+  x->alike = class->count;
+  x->ones = class->key.ones;
+  x->at = class->next;
   return true;
 }

@@ -1,9 +1,102 @@
-/* fit_want.c - which nodes equal tasks get, of those with room */
+/* fit_want.c - choosing nodes for equal tasks */
+
 #include "sched/fit_node.h"
 
 #include "resource/bits.h"
 
-/* How many tasks go to a node before the next one is looked for. */
+/* --- what lacks ----------------------------------------------------------- */
+
+/* Ranks a lack.  Lacks are numbered in the order of the checks of a node, so a
+ * later one is nearer to fitting. */
+static uint64_t nearness(uint32_t lack, uint64_t found)
+{
+  return (uint64_t)lack << 56 |
+         (found < UINT64_C(1) << 56 ? found : (UINT64_C(1) << 56) - 1);
+}
+
+static uint64_t wanted_of(const pai__want *w, uint32_t lack)
+{
+  switch (lack) {
+  case PAI_LACK_GPU: return w->gpus;
+  case PAI_LACK_CPU: return w->cpu_millis;
+  case PAI_LACK_MEMORY: return w->memory;
+  case PAI_LACK_PORT: return w->ports;
+  default: return 0;
+  }
+}
+
+static uint64_t found_of(const pai__free_capacity *n, uint32_t lack,
+                         uint64_t free)
+{
+  switch (lack) {
+  case PAI_LACK_GPU: return pai__bits_ones(free);
+  case PAI_LACK_CPU: return n->cpu_millis > 0 ? (uint64_t)n->cpu_millis : 0;
+  case PAI_LACK_MEMORY: return n->memory > 0 ? (uint64_t)n->memory : 0;
+  case PAI_LACK_PORT: return n->ports > 0 ? (uint64_t)n->ports : 0;
+  default: return 0;
+  }
+}
+
+void pai__fit_blame(pai__fitting *f, const pai__area *a, uint32_t want)
+{
+  const pai__want *w = &f->wants[want];
+  pai__sched_reason *reason = f->reason;
+  uint64_t nearest = 0, sum = 0, free;
+
+  *reason = (pai__sched_reason){ .node = PAI__NONE, .text = PAI__NONE };
+  reason->want = want;
+  reason->placed = f->placed;
+  reason->tasks = f->total;
+  for (pai__walk x = pai__walk_begin(f, a, 0); pai__walk_next(f, a, &x);) {
+    uint32_t lack;
+    uint64_t found, near;
+
+    (void)pai__fit_capacity(f, w, x.node, a->mask, &free, &lack);
+    reason->failed[lack] += x.alike;
+    found = found_of(pai__free_capacity_at(f->s, x.node), lack, free);
+    sum += lack == PAI_LACK_GPU ? found * x.alike : UINT64_C(0);
+    near = nearness(lack, found);
+    if (near > nearest || reason->node == PAI__NONE ||
+        (near == nearest && x.node < reason->node)) {
+      nearest = near;
+      reason->lack = lack;
+      reason->node = x.node;
+      reason->found = found;
+      reason->wanted = wanted_of(w, lack);
+    }
+  }
+  reason->of = reason->lack;
+  if (reason->lack == PAI_LACK_GPU && sum >= w->gpus)
+    reason->lack = PAI_LACK_TOPOLOGY;
+  else if (f->placed != 0 && reason->lack >= PAI_LACK_GPU)
+    reason->lack = PAI_LACK_GANG;
+}
+
+/* --- kinds of GPUs -------------------------------------------------------- */
+
+bool pai__fit_nearer(const pai__sched_reason *a, const pai__sched_reason *b)
+{
+  return a->lack != b->lack ? a->lack > b->lack : a->found > b->found;
+}
+
+void pai__fit_count_kinds(const pai__fitting *f, pai__sched_reason *reason,
+                          const uint32_t *failed)
+{
+  uint32_t others = 0;
+
+  reason->failed[PAI_LACK_TYPE] = 0;
+  for (uint32_t l = 0; l < PAI_LACKS; l++)
+    others += l != PAI_LACK_TYPE ? failed[l] : 0;
+  if (others == 0 || others > f->s->cluster->nnodes)
+    return; /* nothing else lacked, or nodes were counted twice */
+  for (uint32_t l = 0; l < PAI_LACKS; l++)
+    reason->failed[l] = l != PAI_LACK_TYPE ? failed[l] : 0;
+  if (failed[PAI_LACK_TYPE] + others ==
+      f->s->cluster->nkinds * f->s->cluster->nnodes)
+    reason->failed[PAI_LACK_TYPE] = f->s->cluster->nnodes - others;
+}
+
+/* Returns how many tasks go to a node before the next one is chosen. */
 static uint32_t batch(const pai__fitting *f, uint32_t fits, uint32_t left)
 {
   if (f->ask->strategy == PAI_PLACE_SPREAD ||
@@ -16,35 +109,36 @@ static void put(pai__fitting *f, uint32_t want, uint32_t node, uint64_t free,
                 uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
-  pai__room *n = pai__room_touch(f->s, node);
+  pai__free_capacity *n = pai__free_capacity_touch(f->s, node);
 
   for (; tasks > 0; tasks--) {
     uint64_t gpus =
-      pai__pick_gpus(pai__build_of(f->s->park, node), free, w->gpus);
+      pai__pick_gpus(pai__sched_sku_of(f->s->cluster, node), free, w->gpus);
 
     ((pai__slot *)f->s->slots.data)[f->placed++] =
       (pai__slot){ .gpus = gpus, .node = node, .want = want };
-    pai__room_count(n, w, gpus);
+    pai__free_capacity_count(n, w, gpus);
     free &= ~gpus;
   }
 }
 
 /* --- many tasks ----------------------------------------------------------- */
 
-/* A node with room for some of them. */
+/* A node with room for some of the tasks. */
 typedef struct candidate {
   uint64_t points;
-  uint32_t at; /* in the pai__area */
+  uint32_t at; /* index in the pai__area */
   uint32_t fits;
 } candidate;
 
-/* Of equals the first in the area. */
+_Static_assert(sizeof(candidate) == 16, "as sched.c makes them");
+
+/* Of equal candidates, the first in the area is better. */
 static bool is_better(const candidate *a, const candidate *b)
 {
   return a->points != b->points ? a->points > b->points : a->at < b->at;
 }
 
-/* The root of a heap sinks to its place. */
 static void sink(candidate *heap, uint32_t n, uint32_t i)
 {
   candidate moving = heap[i];
@@ -58,13 +152,14 @@ static void sink(candidate *heap, uint32_t n, uint32_t i)
   heap[i] = moving;
 }
 
-/* How it stands with a node of the area, if it is not the last one. */
+/* Rates a node of the area that will not take the last tasks.  Returns whether
+ * it has room. */
 static bool rate(const pai__fitting *f, const pai__area *a, const pai__want *w,
                  candidate *c, uint64_t *free)
 {
   uint32_t node = pai__area_node(a, c->at), lack;
 
-  c->fits = pai__fit_room(f, w, node, a->mask, free, &lack);
+  c->fits = pai__fit_capacity(f, w, node, a->mask, free, &lack);
   if (c->fits != 0)
     c->points = pai__fit_score(f, w, node, *free, c->fits, UINT32_MAX);
   return c->fits != 0;
@@ -85,8 +180,9 @@ static uint32_t make_heap(const pai__fitting *f, const pai__area *a,
   return n;
 }
 
-/* All but the last tasks, for which another node may be the best one: how many
- * these are.  The same as if each was looked for by itself. */
+/* Places tasks with a heap of nodes.  Returns how many are left: another node
+ * may be best for the last ones.  The result is the same as if each node was
+ * searched for. */
 static uint32_t place_most(pai__fitting *f, const pai__area *a, uint32_t want,
                            uint32_t tasks)
 {
@@ -116,7 +212,7 @@ static uint32_t place_most(pai__fitting *f, const pai__area *a, uint32_t want,
   return tasks;
 }
 
-/* As few are looked for one by one. */
+/* For up to this many tasks, nodes are searched one by one. */
 enum { FEW_TASKS = 3 };
 
 static bool is_worth_a_heap(const pai__fitting *f, const pai__area *a,
@@ -124,18 +220,18 @@ static bool is_worth_a_heap(const pai__fitting *f, const pai__area *a,
 {
   if (tasks <= FEW_TASKS || f->ask->strategy == PAI_PLACE_FIRST || a->n <= 1)
     return false;
-  return !pai__walk_begin(f, a, 0).shelves ||
-         (uint64_t)tasks * f->s->shelves.live > a->n;
+  return !pai__walk_begin(f, a, 0).node_classes ||
+         (uint64_t)tasks * f->s->node_classes.live > a->n;
 }
 
 /* A node for the next tasks of a want. */
 typedef struct choice {
-  uint64_t points, free; /* 0 points: there is none */
+  uint64_t points, free; /* points: 0 if there is none */
   uint32_t node, fits;
-  uint32_t at; /* in the pai__area */
+  uint32_t at; /* index in the pai__area */
 } choice;
 
-/* The best one, the first of equals. */
+/* Returns the best node; of equal ones the first. */
 static choice choose(const pai__fitting *f, const pai__area *a,
                      const pai__want *w, uint32_t from, uint32_t tasks)
 {
@@ -147,14 +243,15 @@ static choice choose(const pai__fitting *f, const pai__area *a,
 
     if (x.ones < w->gpus)
       continue;
-    fits = pai__fit_room(f, w, x.node, a->mask, &free, &lack);
+    fits = pai__fit_capacity(f, w, x.node, a->mask, &free, &lack);
     if (fits == 0)
       continue;
     points = pai__fit_score(f, w, x.node, free, fits, tasks);
     if (points < best.points || (points == best.points && x.node > best.node))
       continue;
-    best = (choice){ points, free, x.node, fits, x.shelves ? 0 : x.at - 1 };
-    if (f->ask->strategy == PAI_PLACE_FIRST && !x.shelves)
+    best =
+      (choice){ points, free, x.node, fits, x.node_classes ? 0 : x.at - 1 };
+    if (f->ask->strategy == PAI_PLACE_FIRST && !x.node_classes)
       break;
   }
   return best;
@@ -164,7 +261,7 @@ bool pai__fit_want(pai__fitting *f, const pai__area *a, uint32_t want,
                    uint32_t tasks)
 {
   const pai__want *w = &f->wants[want];
-  uint32_t from = 0; /* those before have no room */
+  uint32_t from = 0; /* nodes before this have no room */
 
   if (is_worth_a_heap(f, a, tasks))
     tasks = place_most(f, a, want, tasks);
@@ -180,9 +277,4 @@ bool pai__fit_want(pai__fitting *f, const pai__area *a, uint32_t want,
     tasks -= best.fits;
   }
   return true;
-}
-
-void pai__fit_init(pai_sched *s)
-{
-  pai__flat_init(&s->candidates, sizeof(candidate));
 }

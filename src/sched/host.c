@@ -1,101 +1,90 @@
-/* host.c - what a policy may do, checked */
-#include "sched/policy.h"
+/* host.c - the interface of policies, with checks */
+#include "sched/policy/policy.h"
 
 #include "resource/bits.h"
-#include "sched/refusal.h"
-#include "sched/reserve.h"
+#include "sched/queue.h"
+#include "sched/policy/guarantee.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* --- trying --------------------------------------------------------------- */
+/* --- placing -------------------------------------------------------------- */
 
-/* What is guaranteed goes first, and opportunistic ones are not. */
+/* Opportunistic requests wait while only guaranteed ones may start. */
 static bool is_kept_back(const pai_sched *s, uint32_t req)
 {
   return s->keeping && pai__req_at(s, req)->priority < 0;
 }
 
+bool pai__is_looked_at(const pai_sched *s, uint32_t req)
+{
+  return !is_kept_back(s, req) &&
+         pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING;
+}
+
 uint32_t pai__next_waiting(const pai_sched *s, uint32_t req)
 {
   req = req == PAI__NONE ? s->m.first : pai__req_at(s, req)->behind;
-  while (req != PAI__NONE &&
-         (is_kept_back(s, req) ||
-          pai__req_lack(s, pai__req_at(s, req)) != PAI_LACK_NOTHING))
+  while (req != PAI__NONE && !pai__is_looked_at(s, req))
     req = pai__req_at(s, req)->behind;
   return req;
 }
 
 void pai__refuse_turn(pai_sched *s, uint32_t req, uint32_t behind)
 {
-  *pai__why_make(s, req) = (pai__why){ .lack = PAI_LACK_TURN,
-                                       .behind = pai__req_at(s, behind)->id,
-                                       .node = PAI__NONE,
-                                       .text = PAI__NONE };
+  pai__sched_reason_say(s, req, PAI_LACK_TURN)->behind =
+    pai__req_at(s, behind)->id;
 }
 
 int pai__refuse_rest(pai_sched *s, uint32_t behind, bool lazy)
 {
   const pai__req *r = pai__req_at(s, behind);
 
-  return pai__rule_keep(
-    s, r->tenant,
-    &(pai__rule){ s->m.decided, r->id, r->turn, s->m.turns, lazy });
+  return pai__vc_reason_keep(
+    s, r->vc_index,
+    &(pai__vc_reason){ s->m.decided, r->id, r->turn, s->m.turns, lazy });
 }
 
 bool pai__is_refused(const pai_sched *s, uint32_t req)
 {
-  return pai__rule_for(s, pai__req_at(s, req)) != NULL;
+  return pai__vc_reason_for(s, pai__req_at(s, req)) != NULL;
 }
 
-/* Requests of one shape fit alike, so that one of them is looked at in each
- * round; reservations ask for more. */
-static uint64_t shape_key(const pai_sched *s, const pai__refusal *how)
+/* Returns all that decides whether a request finds a place in this decision:
+ * its class, how it is tried, and what reservations look at. */
+static pai__refusal refusal_of(const pai_sched *s, const pai__ask *ask)
 {
-  const pai__req *r = pai__req_at(s, how->req);
-  uint64_t key = pai__mix(r->shape, (uint64_t)how->strategy << 2 |
-                                      (how->holding ? 2U : 0U) |
-                                      (how->beyond_share ? 1U : 0U));
+  const pai__req *r = pai__req_at(s, ask->req);
+  const pai__sched_reservation *all = s->reservations.data;
+  uint64_t flags = (uint64_t)ask->strategy << 2 | (s->holding ? 2U : 0U) |
+                   (ask->beyond_share ? 1U : 0U);
+  pai__refusal how = { .like = { PAI__REFUSAL_ROOM, r->class },
+                       .req = ask->req };
 
-  /* Who may use what is kept for an old one, and who may not. */
-  for (uint32_t i = s->kept.len - s->reserved; i < s->kept.len; i++)
-    key =
-      pai__mix(key, pai__kept_lets(s, (const pai__kept *)s->kept.data + i, r));
-  if (pai__has_reservations(s))
-    key = pai__mix(pai__mix(pai__mix(key, r->vc), r->user),
-                   (uint64_t)pai__req_length(r));
-  return key | 1;
-}
-
-/* What shape_key() is made of beside how it is looked at. */
-static bool has_same_key(const pai_sched *s, const pai__req *a,
-                         const pai__req *b)
-{
-  for (uint32_t i = s->kept.len - s->reserved; i < s->kept.len; i++) {
-    const pai__kept *k = (const pai__kept *)s->kept.data + i;
-
-    if (pai__kept_lets(s, k, a) != pai__kept_lets(s, k, b))
-      return false;
+  /* There are at most two for a request. */
+  for (uint32_t i = s->reservations.len - s->reserved; i < s->reservations.len;
+       i++)
+    flags = flags << 1 | pai__sched_reservation_lets(s, &all[i], r);
+  how.like[2] = flags;
+  if (pai__has_reservations(s)) {
+    how.like[3] = r->user;
+    how.like[4] = (uint64_t)pai__req_length(r);
   }
-  return pai__req_fits_alike(s, a, b) &&
-         (!pai__has_reservations(s) ||
-          (a->vc == b->vc && a->user == b->user &&
-           pai__req_length(a) == pai__req_length(b)));
+  return how;
 }
 
-static bool was_refused(pai_sched *s, const pai__refusal *how, uint64_t key)
+static bool was_refused(pai_sched *s, const pai__refusal *how)
 {
-  uint32_t req = how->req, other = pai__refusal_find(s, key, how);
+  uint32_t req = how->req, other = pai__refusal_find(s, how);
 
-  if (other == PAI__NONE || pai__req_at(s, other)->why == PAI__NONE ||
-      !has_same_key(s, pai__req_at(s, req), pai__req_at(s, other)))
+  if (other == PAI__NONE || pai__req_at(s, other)->reason == PAI__NONE)
     return false;
   if (other != req)
-    *pai__why_make(s, req) = *pai__why_of(s, other);
+    *pai__sched_reason_make(s, req) = *pai__sched_reason_of(s, other);
   return true;
 }
 
-/* 1, and the places are counted: the first *n of s->slots; else as
+/* Finds places.  Returns 1 with the first *n of s->slots counted; else as
  * pai__try(). */
 static int look(pai_sched *s, uint32_t req, int strategy, bool beyond_share,
                 uint32_t *n)
@@ -103,29 +92,22 @@ static int look(pai_sched *s, uint32_t req, int strategy, bool beyond_share,
   pai__ask ask = { .req = req,
                    .strategy = strategy,
                    .beyond_share = beyond_share };
-  pai__refusal how = { .kind = PAI__REFUSAL_ROOM,
-                       .req = req,
-                       .strategy = (uint32_t)strategy,
-                       .beyond_share = beyond_share,
-                       .holding = s->holding };
-  uint64_t key = shape_key(s, &how);
-  pai__why why;
+  const pai__refusal how = refusal_of(s, &ask);
+  pai__sched_reason reason;
   int rc;
 
   if (is_kept_back(s, req)) {
-    *pai__why_make(s, req) = (pai__why){ .lack = PAI_LACK_QUOTA,
-                                         .node = PAI__NONE,
-                                         .text = PAI__NONE };
+    (void)pai__sched_reason_say(s, req, PAI_LACK_QUOTA);
     return 0;
   }
-  if (was_refused(s, &how, key))
+  if (was_refused(s, &how))
     return 0;
-  rc = pai__fit(s, &ask, n, &why);
+  rc = pai__fit(s, &ask, n, &reason);
   if (rc == 0) {
-    if (why.lack == PAI_LACK_RESERVATION)
-      why.behind = s->reserved_for;
-    *pai__why_make(s, req) = why;
-    pai__refusal_keep(s, key, &how);
+    if (reason.lack == PAI_LACK_RESERVATION)
+      reason.behind = s->reserved_for;
+    *pai__sched_reason_make(s, req) = reason;
+    pai__refusal_keep(s, &how);
   }
   return rc;
 }
@@ -151,7 +133,7 @@ int pai__has_room(pai_sched *s, uint32_t req, int strategy, bool beyond_share)
   return rc;
 }
 
-/* --- looking -------------------------------------------------------------- */
+/* --- views and iteration -------------------------------------------------- */
 
 static uint64_t host_next_waiting(const pai_policy_host *host, uint64_t id)
 {
@@ -175,7 +157,7 @@ static uint64_t host_next_waiting(const pai_policy_host *host, uint64_t id)
   return req != PAI__NONE ? pai__req_at(s, req)->id : 0;
 }
 
-/* The run that was placed next behind `order`. */
+/* Returns the run that was placed next after `order`. */
 static uint32_t placed_behind(const pai_sched *s, uint64_t order)
 {
   uint32_t next = PAI__NONE;
@@ -191,13 +173,6 @@ static uint32_t placed_behind(const pai_sched *s, uint64_t order)
   return next;
 }
 
-static uint32_t find_run(const pai_sched *s, uint64_t id, uint32_t instance)
-{
-  uint32_t req = pai__req_find(s, id);
-
-  return req != PAI__NONE ? pai__run_find(s, req, instance) : PAI__NONE;
-}
-
 static int host_next_placed(const pai_policy_host *host, uint64_t *id,
                             uint32_t *instance)
 {
@@ -206,7 +181,7 @@ static int host_next_placed(const pai_policy_host *host, uint64_t *id,
   uint32_t run;
 
   if (*id != 0) {
-    run = find_run(s, *id, *instance);
+    run = pai__run_find(s, pai__req_find(s, *id), *instance);
     if (run == PAI__NONE)
       return 0;
     order = pai__run_at(s, run)->order;
@@ -254,7 +229,7 @@ static int host_task(const pai_policy_host *host, uint64_t id,
   return pai_sched_task(host->sched, id, instance, task, place);
 }
 
-/* --- doing ---------------------------------------------------------------- */
+/* --- actions -------------------------------------------------------------- */
 
 static int host_give_up(const pai_policy_host *host, int code,
                         const char *message)
@@ -271,13 +246,14 @@ static int say(const pai_policy_host *host, int code, const char *what,
 {
   char text[128];
 
-  (void)snprintf(text, sizeof(text),
-                 "policy '%s', event %" PRIu64 ": %s %" PRIu64,
-                 host->sched->policy->name, host->sched->m.events, what, id);
+  (void)snprintf(
+    text, sizeof(text), "policy '%s', event %" PRIu64 ": %s %" PRIu64,
+    host->sched->live.policy->name, host->sched->m.events, what, id);
   return host_give_up(host, code, text);
 }
 
-/* A request that may begin, or a code: the policy asked for what cannot be. */
+/* Finds a request of which an instance may begin.  Returns an error code if
+ * the policy asks for another one. */
 static int find_waiting(const pai_policy_host *host, uint64_t id,
                         uint32_t *req)
 {
@@ -307,7 +283,7 @@ static int copy_place(const pai_place *how, pai_place *place)
   return PAI_OK;
 }
 
-/* pai__try() and pai__try_over() */
+/* pai__try() or pai__try_over() */
 typedef int (*trier)(pai_sched *s, uint32_t req, int strategy,
                      bool beyond_share);
 
@@ -369,7 +345,7 @@ static int host_preempt(const pai_policy_host *host, uint64_t id,
                         uint32_t instance, uint64_t by)
 {
   pai_sched *s = host->sched;
-  uint32_t run = find_run(s, id, instance);
+  uint32_t run = pai__run_find(s, pai__req_find(s, id), instance);
 
   if (!s->deciding)
     return PAI_EBUSY;
@@ -382,7 +358,7 @@ static int host_resize(const pai_policy_host *host, uint64_t id,
                        uint32_t instance, uint32_t want, uint32_t tasks)
 {
   pai_sched *s = host->sched;
-  uint32_t run = find_run(s, id, instance);
+  uint32_t run = pai__run_find(s, pai__req_find(s, id), instance);
   int rc;
 
   if (!s->deciding)
@@ -398,7 +374,7 @@ static int host_refuse(const pai_policy_host *host, uint64_t id,
 {
   pai_sched *s = host->sched;
   pai_reason r = { 0 };
-  pai__why why = { .node = PAI__NONE };
+  pai__sched_reason own;
   uint32_t req;
   int rc = find_waiting(host, id, &req);
 
@@ -407,19 +383,10 @@ static int host_refuse(const pai_policy_host *host, uint64_t id,
   if (PAI__COPY_IN(&r, reason, pai_reason, text) < 0 ||
       r.lack <= PAI_LACK_NOTHING || r.lack >= PAI_LACKS)
     return say(host, PAI_EINVAL, "that is no reason for request", id);
-  why.lack = (uint32_t)r.lack;
-  why.want = r.want;
-  why.placed = r.placed;
-  why.tasks = r.tasks;
-  why.wanted = r.wanted;
-  why.found = r.found;
-  why.behind = r.behind;
-  why.until = r.until;
-  if (r.node != NULL)
-    why.node = pai__park_node(s->park, r.node);
-  if (pai__texts_add(&s->names, &s->alloc, r.text, &why.text) < 0)
+  r.of = 0;
+  if (pai__reason_take(s, &r, &own) < 0)
     return PAI_ENOMEM;
-  *pai__why_make(s, req) = why;
+  *pai__sched_reason_make(s, req) = own;
   return PAI_OK;
 }
 

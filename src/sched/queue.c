@@ -1,9 +1,7 @@
-/* queue.c - requests, their instances, and who comes first */
+/* queue.c - requests, their instances, and the queue */
 #include "sched/queue.h"
 
-#include "sched/wants.h"
-
-/* --- by their ids --------------------------------------------------------- */
+/* --- index of ids --------------------------------------------------------- */
 
 enum { FIRST_IDS = 16 };
 
@@ -13,7 +11,6 @@ static uint32_t home_of(const pai_sched *s, uint64_t id)
          (s->by_id.len - 1);
 }
 
-/* Where it is, or where there is nothing yet. */
 static uint32_t find_id(const pai_sched *s, uint64_t id)
 {
   const uint32_t *list = s->by_id.data;
@@ -26,13 +23,13 @@ static uint32_t find_id(const pai_sched *s, uint64_t id)
 
 uint32_t pai__req_find(const pai_sched *s, uint64_t id)
 {
-  /* Of nothing, 0 - 1 is PAI__NONE. */
+  /* An empty entry is 0, and 0 - 1 is PAI__NONE. */
   return id == 0 || s->by_id.len == 0
            ? PAI__NONE
            : ((uint32_t *)s->by_id.data)[find_id(s, id)] - 1;
 }
 
-/* Three quarters of it are used at most. */
+/* At most three quarters of the table are used. */
 int pai__req_reserve_id(pai_sched *s)
 {
   pai__flat old = s->by_id;
@@ -42,11 +39,10 @@ int pai__req_reserve_id(pai_sched *s)
   if (s->m.nreqs + 1 <= old.len / 4 * 3)
     return PAI_OK;
   pai__flat_init(&s->by_id, sizeof(uint32_t));
-  if (pai__flat_reserve(&s->by_id, &s->alloc, n) < 0) {
+  if (pai__flat_reset(&s->by_id, &s->alloc, n) < 0) {
     s->by_id = old;
     return PAI_ENOMEM;
   }
-  (void)pai__flat_push(&s->by_id, n);
   for (uint32_t i = 0; i < old.len; i++)
     if (list[i] != 0)
       pai__req_add_id(s, list[i] - 1);
@@ -59,7 +55,7 @@ void pai__req_add_id(pai_sched *s, uint32_t req)
   ((uint32_t *)s->by_id.data)[find_id(s, pai__req_at(s, req)->id)] = req + 1;
 }
 
-/* What stands behind it moves up, so that nothing is hidden behind a gap. */
+/* Later entries move up, so that searches do not end at a gap. */
 void pai__req_remove_id(pai_sched *s, uint32_t req)
 {
   uint32_t *list = s->by_id.data, mask = s->by_id.len - 1;
@@ -78,9 +74,9 @@ void pai__req_remove_id(pai_sched *s, uint32_t req)
 
 /* --- the queue ------------------------------------------------------------ */
 
-static uint32_t *queued_of(const pai_sched *s, uint32_t tenant)
+static uint32_t *queued_of(const pai_sched *s, uint32_t vc_index)
 {
-  return (uint32_t *)s->queued.data + tenant;
+  return (uint32_t *)s->queued.data + vc_index;
 }
 
 void pai__queue_recount(pai_sched *s)
@@ -88,10 +84,10 @@ void pai__queue_recount(pai_sched *s)
   for (uint32_t i = 0; i < s->queued.len; i++)
     *queued_of(s, i) = 0;
   for (uint32_t i = s->m.first; i != PAI__NONE; i = pai__req_at(s, i)->behind)
-    ++*queued_of(s, pai__req_at(s, i)->tenant);
+    ++*queued_of(s, pai__req_at(s, i)->vc_index);
 }
 
-uint32_t pai__queue_tenants(const pai_sched *s)
+uint32_t pai__queue_vcs(const pai_sched *s)
 {
   uint32_t n = 0;
 
@@ -110,10 +106,11 @@ static void unlink_req(pai_sched *s, uint32_t req)
     r->before;
   r->queued = 0;
   s->m.nqueued--;
-  --*queued_of(s, r->tenant);
+  --*queued_of(s, r->vc_index);
 }
 
-/* What comes back was among the first, and what is new is the last. */
+/* A new request is the last one.  One that comes back is searched from the
+ * front, as it was among the first. */
 static void link_req(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
@@ -127,12 +124,12 @@ static void link_req(pai_sched *s, uint32_t req)
   *(r->before != PAI__NONE ? &pai__req_at(s, r->before)->behind
                            : &s->m.first) = req;
   *(behind != PAI__NONE ? &pai__req_at(s, behind)->before : &s->m.last) = req;
-  if (r->turn < s->needs_known) /* it has come back */
+  if (r->turn < s->needs_known) /* it comes back */
     s->needs_known = 0;
   r->queued = 1;
   s->linked++;
   s->m.nqueued++;
-  ++*queued_of(s, r->tenant);
+  ++*queued_of(s, r->vc_index);
 }
 
 uint32_t pai__req_lack(const pai_sched *s, const pai__req *r)
@@ -141,13 +138,23 @@ uint32_t pai__req_lack(const pai_sched *s, const pai__req *r)
 
   if (r->held)
     return PAI_LACK_RELEASE;
-  if (pai__tenant_at(s, r->tenant)->stopped)
+  if (pai__sched_vc_at(s, r->vc_index)->stopped)
     return PAI_LACK_STOPPED;
   for (uint32_t i = 0; i < r->nafter; i++)
     if (after[i].kind != 0)
       return PAI_LACK_AFTER;
   return r->at_once != 0 && r->active >= r->at_once ? PAI_LACK_THROTTLE
                                                     : PAI_LACK_NOTHING;
+}
+
+uint32_t pai__req_tasks(const pai_sched *s, const pai__req *r)
+{
+  const pai__want *w = pai__wants_of(s, r);
+  uint32_t n = 0;
+
+  for (uint32_t i = 0; i < r->nwants; i++)
+    n += w[i].tasks;
+  return n;
 }
 
 bool pai__req_is_elastic(const pai_sched *s, const pai__req *r)
@@ -160,197 +167,183 @@ bool pai__req_is_elastic(const pai_sched *s, const pai__req *r)
   return false;
 }
 
-const pai__why pai__no_why = { .node = PAI__NONE, .text = PAI__NONE };
+const pai__sched_reason pai__no_reason = { .node = PAI__NONE,
+                                           .text = PAI__NONE };
 
-pai__why *pai__why_make(pai_sched *s, uint32_t req)
+pai__sched_reason *pai__sched_reason_make(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
-  pai__why *list = s->whys.data;
+  pai__sched_reason *list = s->reasons.data;
 
-  if (r->why == PAI__NONE) {
-    r->why = s->m.free_why;
-    if (r->why != PAI__NONE)
-      s->m.free_why = list[r->why].node;
+  if (r->reason == PAI__NONE) {
+    r->reason = s->m.free_reason;
+    if (r->reason != PAI__NONE)
+      s->m.free_reason = list[r->reason].node;
     else
-      r->why = pai__flat_push(&s->whys, 1);
-    list[r->why] = pai__no_why;
+      r->reason = pai__flat_push(&s->reasons, 1);
+    list[r->reason] = pai__no_reason;
   }
-  return list + r->why;
+  return list + r->reason;
 }
 
-void pai__why_drop(pai_sched *s, uint32_t req)
+pai__sched_reason *pai__sched_reason_say(pai_sched *s, uint32_t req,
+                                         uint32_t lack)
+{
+  pai__sched_reason *reason = pai__sched_reason_make(s, req);
+
+  *reason = pai__no_reason;
+  reason->lack = lack;
+  return reason;
+}
+
+void pai__sched_reason_drop(pai_sched *s, uint32_t req)
 {
   pai__req *r = pai__req_at(s, req);
 
-  if (r->why == PAI__NONE)
+  if (r->reason == PAI__NONE)
     return;
-  ((pai__why *)s->whys.data)[r->why].node = s->m.free_why;
-  s->m.free_why = r->why;
-  r->why = PAI__NONE;
+  ((pai__sched_reason *)s->reasons.data)[r->reason].node = s->m.free_reason;
+  s->m.free_reason = r->reason;
+  r->reason = PAI__NONE;
 }
 
-int pai__rule_keep(pai_sched *s, uint32_t tenant, const pai__rule *rule)
+int pai__vc_reason_keep(pai_sched *s, uint32_t vc_index,
+                        const pai__vc_reason *vc_reason)
 {
-  if (s->rules.len == 0) {
-    if (pai__flat_reserve(&s->rules, &s->alloc, 2 * s->park->ntenants) < 0)
+  if (s->vc_reasons.len == 0) {
+    if (pai__flat_reset(&s->vc_reasons, &s->alloc, 2 * s->cluster->nvcs) < 0)
       return PAI_ENOMEM;
-    (void)pai__flat_push(&s->rules, 2 * s->park->ntenants);
   }
-  ((pai__rule *)s->rules.data)[2 * tenant + (rule->lazy ? 1 : 0)] = *rule;
+  ((pai__vc_reason *)
+     s->vc_reasons.data)[2 * vc_index + (vc_reason->lazy ? 1 : 0)] =
+    *vc_reason;
   return PAI_OK;
 }
 
-const pai__rule *pai__rule_for(const pai_sched *s, const pai__req *r)
+const pai__vc_reason *pai__vc_reason_for(const pai_sched *s, const pai__req *r)
 {
-  const pai__rule *list = s->rules.data;
+  const pai__vc_reason *list = s->vc_reasons.data;
   uint32_t n = r->priority < 0 ? 2 : 1;
 
-  for (uint32_t i = 0; s->rules.len != 0 && i < n; i++) {
-    const pai__rule *rule = &list[2 * r->tenant + i];
+  for (uint32_t i = 0; s->vc_reasons.len != 0 && i < n; i++) {
+    const pai__vc_reason *vc_reason = &list[2 * r->vc_index + i];
 
-    if (rule->made == s->m.decided && r->turn > rule->first &&
-        r->turn <= rule->last)
-      return rule;
+    if (vc_reason->made == s->m.decided && r->turn > vc_reason->first &&
+        r->turn <= vc_reason->last)
+      return vc_reason;
   }
   return NULL;
 }
 
-/* --- what is said of a shape ---------------------------------------------- */
+/* --- reasons of alike requests -------------------------------------------- */
 
-uint64_t pai__alike_key(enum pai__alike alike, const pai__req *r)
+static pai__alike_reason *alike_reason(const pai_sched *s, uint32_t i)
 {
-  switch (alike) {
-  case PAI__ALIKE_RANK:
-    return pai__mix(r->shape, (uint64_t)(r->priority + 1) << 1 | r->lazy) | 1;
-  case PAI__ALIKE_USER:
-    return pai__mix(pai__mix(1, (uint64_t)r->tenant << 32 | r->user),
-                    r->priority < 0) |
-           1;
-  case PAI__ALIKE_TENANT:
-    return pai__mix(pai__mix(2, r->tenant), r->priority < 0) | 1;
-  default: return r->shape;
-  }
+  return (pai__alike_reason *)s->alike_reasons.data + i;
 }
 
-static pai__shape_why *shape_why(const pai_sched *s, uint32_t i)
+static void forget_alike(pai_sched *s)
 {
-  return (pai__shape_why *)s->shape_whys.data + i;
-}
-
-static void forget_shapes(pai_sched *s)
-{
-  for (uint32_t i = 0; i < s->shape_whys.len; i++)
-    pai__wants_drop(s, shape_why(s, i)->first.wants);
-  s->shape_whys.len = 0;
-  pai__lookup_clear(&s->shape_why_at);
-}
-
-/* What is said of those like a request, or PAI__NONE; *key is where it is, or is
- * to be: others that are not alike may have the same hash. */
-static uint32_t find_shape(const pai_sched *s, const pai__req *r,
-                           uint64_t *key)
-{
-  enum pai__alike alike = s->m.shaped.alike;
-  uint32_t i;
-
-  *key = pai__alike_key(alike, r);
-  while ((i = pai__lookup_get(&s->shape_why_at, *key)) != PAI__NONE &&
-         !pai__req_is_alike(s, alike, r, &shape_why(s, i)->first))
-    *key = pai__mix(*key, 1) | 1;
-  return i;
+  s->alike_reasons.len = 0;
+  pai__lookup_clear(&s->alike_reason_at);
 }
 
 void pai__alike_begin(pai_sched *s, enum pai__alike alike)
 {
-  forget_shapes(s);
-  s->m.shaped =
-    (pai__shaped){ .made = s->m.decided, .last = s->m.turns, .alike = alike };
+  forget_alike(s);
+  s->m.alike = (pai__alike_scope){ .made = s->m.decided,
+                                   .last = s->m.turns,
+                                   .how = alike };
 }
 
-int pai__alike_refuse(pai_sched *s, uint32_t req, const pai__why *why)
+int pai__alike_refuse(pai_sched *s, uint32_t req,
+                      const pai__sched_reason *reason)
 {
   const pai__req *r = pai__req_at(s, req);
-  uint64_t key;
+  uint32_t known = s->alike_reasons.len;
+  uint32_t i = pai__lookup_push(&s->alike_reason_at, &s->alike_reasons,
+                                &s->alloc, pai__alike_key(s->m.alike.how, r));
 
-  if (find_shape(s, r, &key) != PAI__NONE)
-    return PAI_OK;
-  if (pai__flat_reserve(&s->shape_whys, &s->alloc, 1) < 0 ||
-      pai__lookup_reserve(&s->shape_why_at, &s->alloc) < 0)
+  if (i == PAI__NONE)
     return PAI_ENOMEM;
-  pai__lookup_add(&s->shape_why_at, key, s->shape_whys.len);
-  *shape_why(s, pai__flat_push(&s->shape_whys, 1)) =
-    (pai__shape_why){ *why, *r };
-  pai__wants_share(s, r->wants);
+  if (i < known)
+    return PAI_OK;
+  *alike_reason(s, i) = (pai__alike_reason){ *reason, r->turn, r->priority };
   return PAI_OK;
 }
 
-int pai__shape_refuse(pai_sched *s, uint32_t req)
+int pai__alike_refuse_as_told(pai_sched *s, uint32_t req)
 {
-  const pai__why why = *pai__why_of(s, req);
+  const pai__sched_reason reason = *pai__sched_reason_of(s, req);
 
-  return pai__alike_refuse(s, req, &why);
+  return pai__alike_refuse(s, req, &reason);
 }
 
-static bool is_told_by_shape(const pai_sched *s, const pai__req *r)
+static bool is_told_alike(const pai_sched *s, const pai__req *r)
 {
-  const pai__shaped *x = &s->m.shaped;
+  const pai__alike_scope *x = &s->m.alike;
 
   return x->made != 0 && x->made == s->m.decided && r->queued &&
          r->turn <= x->last && r->turn != x->but;
 }
 
-pai__why pai__req_said(const pai_sched *s, uint32_t req)
+pai__sched_reason pai__req_said(const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
-  const pai__shape_why *w;
-  uint64_t key;
+  const pai__alike_reason *w;
   uint32_t i;
 
-  if (!is_told_by_shape(s, r))
-    return *pai__why_of(s, req);
-  i = find_shape(s, r, &key);
-  w = i != PAI__NONE ? shape_why(s, i) : NULL;
-  if (w != NULL && r->turn == w->first.turn)
-    return *pai__why_of(s, req);
-  if (w != NULL &&
-      (r->priority < w->first.priority ||
-       (r->priority == w->first.priority && r->turn > w->first.turn)))
-    return w->why;
-  if (s->m.shaped.but == 0)
-    return *pai__why_of(s, req);
-  return (pai__why){ .lack = PAI_LACK_LATER,
-                     .behind = s->m.shaped.behind,
-                     .node = PAI__NONE,
-                     .text = PAI__NONE };
+  if (!is_told_alike(s, r))
+    return *pai__sched_reason_of(s, req);
+  i = pai__lookup_get(&s->alike_reason_at, pai__alike_key(s->m.alike.how, r));
+  w = i != PAI__NONE ? alike_reason(s, i) : NULL;
+  if (w != NULL && r->turn == w->turn)
+    return *pai__sched_reason_of(s, req);
+  if (w != NULL && (r->priority < w->priority ||
+                    (r->priority == w->priority && r->turn > w->turn)))
+    return w->reason;
+  if (s->m.alike.but == 0)
+    return *pai__sched_reason_of(s, req);
+  return (pai__sched_reason){ .lack = PAI_LACK_LATER,
+                              .behind = s->m.alike.behind,
+                              .node = PAI__NONE,
+                              .text = PAI__NONE };
 }
 
-void pai__shapes_settle(pai_sched *s)
+void pai__alike_settle(pai_sched *s)
 {
-  if (s->m.shaped.made != 0 && s->m.shaped.made == s->m.decided)
+  if (s->m.alike.made != 0 && s->m.alike.made == s->m.decided)
     for (uint32_t i = s->m.first; i != PAI__NONE;
          i = pai__req_at(s, i)->behind) {
-      pai__why why = pai__req_said(s, i);
+      pai__sched_reason reason = pai__req_said(s, i);
 
-      if (is_told_by_shape(s, pai__req_at(s, i)))
-        *pai__why_make(s, i) = why;
+      if (is_told_alike(s, pai__req_at(s, i)))
+        *pai__sched_reason_make(s, i) = reason;
     }
-  forget_shapes(s);
-  s->m.shaped.made = 0;
+  forget_alike(s);
+  s->m.alike.made = 0;
 }
 
-/* --- the reason ----------------------------------------------------------- */
+/* --- reasons of requests -------------------------------------------------- */
 
-pai__why pai__req_why(const pai_sched *s, uint32_t req)
+pai__sched_reason pai__req_reason(const pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
-  const pai__rule *rule = pai__rule_for(s, r);
+  const pai__vc_reason *vc_reason = pai__vc_reason_for(s, r);
 
-  if (rule == NULL || !r->queued || pai__req_lack(s, r) != PAI_LACK_NOTHING)
-    return pai__req_said(s, req);
-  return (pai__why){ .lack = PAI_LACK_TURN,
-                     .behind = rule->behind,
-                     .node = PAI__NONE,
-                     .text = PAI__NONE };
+  if (vc_reason == NULL || !r->queued ||
+      pai__req_lack(s, r) != PAI_LACK_NOTHING) {
+    pai__sched_reason reason = pai__req_said(s, req);
+
+    /* A reservation for this request, which other requests wait for. */
+    if (reason.behind == r->id)
+      reason.behind = 0;
+    return reason;
+  }
+  return (pai__sched_reason){ .lack = PAI_LACK_TURN,
+                              .behind = vc_reason->behind,
+                              .node = PAI__NONE,
+                              .text = PAI__NONE };
 }
 
 void pai__req_update(pai_sched *s, uint32_t req)
@@ -364,7 +357,7 @@ void pai__req_update(pai_sched *s, uint32_t req)
     unlink_req(s, req);
 }
 
-/* --- what it waits for ---------------------------------------------------- */
+/* --- dependencies --------------------------------------------------------- */
 
 void pai__req_follow(pai_sched *s, uint64_t id, int more)
 {
@@ -391,7 +384,6 @@ void pai__req_unfollow_all(pai_sched *s, const pai__req *r)
     pai__req_unfollow(s, &after[i]);
 }
 
-/* One that others wait for is done. */
 static void tell_followers(pai_sched *s, const pai__req *done)
 {
   bool well = done->failed == 0 && !done->cancelled;
@@ -431,7 +423,7 @@ uint32_t pai__run_find(const pai_sched *s, uint32_t req, uint32_t instance)
     return PAI__NONE;
   first = pai__req_at(s, req)->runs;
   if (first == PAI__NONE || pai__run_at(s, first)->instance == instance)
-    return first; /* mostly there is but one */
+    return first; /* mostly there is only one */
   return pai__lookup_get(&s->by_instance, instance_key(req, instance));
 }
 
@@ -497,8 +489,10 @@ static void drop_run(pai_sched *s, uint32_t run)
 
 void pai__req_give(pai_sched *s, const pai__req *r)
 {
-  if (r->nwants != 0)
-    pai__wants_drop(s, r->wants);
+  if (r->class != PAI__NONE)
+    pai__class_leave(s, r->class);
+  else if (r->wants != PAI__NONE)
+    pai__pool_give(&s->pool, r->wants, pai__wants_words(r->nwants));
   if (r->nafter != 0)
     pai__pool_give(&s->pool, r->after,
                    pai__words_of(r->nafter * sizeof(pai__after)));
@@ -508,13 +502,13 @@ void pai__req_give(pai_sched *s, const pai__req *r)
 
 void pai__req_drop(pai_sched *s, uint32_t req)
 {
-  pai__why_drop(s, req);
-  *pai__req_at(s, req) =
-    (pai__req){ .behind = s->m.free_req, .why = PAI__NONE };
+  pai__sched_reason_drop(s, req);
+  *pai__req_at(s, req) = (pai__req){ .class = PAI__NONE,
+                                     .behind = s->m.free_req,
+                                     .reason = PAI__NONE };
   s->m.free_req = req;
 }
 
-/* From the list of all requests. */
 static void unlink_from_all(pai_sched *s, uint32_t req)
 {
   pai__link *links = s->links.data, at = links[req];

@@ -1,23 +1,85 @@
-/* resize.c - gangs that run with fewer tasks than they would like */
-#include "sched/check.h"
-#include "sched/event.h"
-#include "sched/policy.h"
+/* resize.c - elastic gangs: starting with fewer tasks, growing, shrinking */
+
+#include "sched/start.h"
+#include "sched/log/event.h"
+#include "sched/fit.h"
+#include "sched/policy/policy.h"
+#include "sched/queue.h"
 
 #include <inttypes.h>
 
-/* Tasks of a want, and where the first one is; wants lie in their order. */
-static uint32_t count_tasks(const pai_sched *s, const pai__run *run,
-                            uint32_t want, uint32_t *first)
-{
-  const pai__slot *slots = pai__slots_of(s, run);
-  uint32_t n = 0;
+/* --- placing -------------------------------------------------------------- */
 
-  *first = 0;
-  while (*first < run->tasks && slots[*first].want < want)
-    ++*first;
-  while (*first + n < run->tasks && slots[*first + n].want == want)
-    n++;
-  return n;
+/* Tries these tasks, without keeping them counted. */
+static int try_tasks(pai_sched *s, const pai__ask *ask,
+                     pai__sched_reason *reason)
+{
+  uint32_t n;
+  int rc = pai__fit_gang(s, ask, &n, reason);
+
+  if (rc > 0)
+    pai__unfit(s, pai__req_at(s, ask->req), n);
+  return rc;
+}
+
+/* Finds the most tasks of one want that fit, with those of the others
+ * unchanged. */
+static int enlarge(pai_sched *s, const pai__ask *ask, uint32_t *tasks,
+                   uint32_t most)
+{
+  uint32_t low = *tasks, high = most;
+  pai__sched_reason reason;
+
+  while (low < high) {
+    uint32_t middle = high - (high - low) / 2;
+    int rc;
+
+    *tasks = middle;
+    rc = try_tasks(s, ask, &reason);
+    if (rc < 0)
+      return rc;
+    if (rc > 0)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  *tasks = low;
+  return PAI_OK;
+}
+
+static int fit_fewer(pai_sched *s, pai__ask *ask, uint32_t *tasks, uint32_t *n,
+                     pai__sched_reason *reason)
+{
+  const pai__req *r = pai__req_at(s, ask->req);
+  const pai__want *w = pai__wants_of(s, r);
+  int rc;
+
+  for (uint32_t i = 0; i < r->nwants; i++)
+    tasks[i] = w[i].min_tasks;
+  ask->tasks = tasks;
+  rc = try_tasks(s, ask, reason);
+  for (uint32_t i = 0; i < r->nwants && rc > 0; i++)
+    if (enlarge(s, ask, &tasks[i], w[i].tasks) < 0)
+      rc = PAI_ENOMEM;
+  return rc > 0 ? pai__fit_gang(s, ask, n, reason) : rc;
+}
+
+int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n,
+             pai__sched_reason *reason)
+{
+  const pai__req *r = pai__req_at(s, ask->req);
+  pai__ask fewer = *ask;
+  uint32_t *tasks;
+  int rc = pai__fit_gang(s, ask, n, reason);
+
+  if (rc != 0 || ask->tasks != NULL || !pai__req_is_elastic(s, r))
+    return rc;
+  tasks = pai__zalloc(&s->alloc, r->nwants * sizeof(*tasks));
+  if (tasks == NULL)
+    return PAI_ENOMEM;
+  rc = fit_fewer(s, &fewer, tasks, n, reason);
+  pai__free(&s->alloc, tasks, r->nwants * sizeof(*tasks));
+  return rc;
 }
 
 static void say(pai_sched *s, const pai__run *run, int kind, uint32_t want,
@@ -33,8 +95,8 @@ static void say(pai_sched *s, const pai__run *run, int kind, uint32_t want,
 
 /* --- growing -------------------------------------------------------------- */
 
-/* The old slots and the n new ones of s->slots become one block.  PAI_OK;
- * PAI_ENOMEM; or PAI_EINTERNAL: check.c has found something wrong. */
+/* Joins the old slots and the n new ones of s->slots in one block.  Returns
+ * PAI_OK; PAI_ENOMEM; or PAI_EINTERNAL if check.c finds an error. */
 static int join(pai_sched *s, pai__run *run, uint32_t at, uint32_t n)
 {
   pai__run old = *run, all = *run;
@@ -56,7 +118,7 @@ static int join(pai_sched *s, pai__run *run, uint32_t at, uint32_t n)
     rc = PAI_EINTERNAL;
   }
   if (all.slots == PAI__NONE || rc < 0) {
-    /* Both kinds of numbers go back; the counts are the caller's. */
+    /* CPUs and ports go back here; the caller uncounts the slots. */
     pai__slots_unnumber(s, r, &more);
     pai__pool_give(&s->pool, more.slots, more.slot_words);
     return rc < 0 ? rc : PAI_ENOMEM;
@@ -79,7 +141,7 @@ static int grow(pai_sched *s, uint32_t i, uint32_t want, uint32_t at,
                    .strategy = PAI_PLACE_PACK,
                    .beside = run };
   uint32_t *tasks = pai__zalloc(&s->alloc, r->nwants * sizeof(*tasks));
-  pai__why why;
+  pai__sched_reason reason;
   uint32_t n;
   int rc;
 
@@ -88,18 +150,18 @@ static int grow(pai_sched *s, uint32_t i, uint32_t want, uint32_t at,
   } else {
     tasks[want] = more;
     ask.tasks = tasks;
-    rc = pai__fit(s, &ask, &n, &why);
+    rc = pai__fit(s, &ask, &n, &reason);
   }
   if (tasks != NULL)
     pai__free(&s->alloc, tasks, r->nwants * sizeof(*tasks));
   if (rc <= 0)
     return rc;
-  pai__tally(s, run, -1);
+  pai__shares_count(s, run, -1);
   rc = join(s, run, at, n);
   if (rc < 0)
     pai__unfit(s, r, n);
-  pai__tally(s, run, 1);
-  if (rc == PAI_EINTERNAL) { /* it stays as it is, and others go on */
+  pai__shares_count(s, run, 1);
+  if (rc == PAI_EINTERNAL) { /* leave this run as it is, and go on */
     s->set_aside++;
     return 0;
   }
@@ -108,30 +170,28 @@ static int grow(pai_sched *s, uint32_t i, uint32_t want, uint32_t at,
 
 /* --- shrinking ------------------------------------------------------------ */
 
-/* The last of the leaving ones' places are given back, and those behind move
- * up; their numbers stay where they are. */
+/* Gives back the places of the leaving tasks.  Later slots move up; their CPUs
+ * and ports stay where they are. */
 static void drop_leaving(pai_sched *s, pai__run *run)
 {
   const pai__req *r = pai__req_at(s, run->req);
-  uint32_t first, n = count_tasks(s, run, run->leaving_want, &first);
+  uint32_t first, n = pai__run_tasks(s, run, run->leaving_want, &first);
   uint32_t from = first + n - run->leaving, end = first + n;
   pai__slot *slots = pai__slots_of(s, run);
 
-  pai__tally(s, run, -1);
+  pai__shares_count(s, run, -1);
   pai__check_given(s, run, from, end - from);
   for (uint32_t i = from; i < end; i++)
     pai__slot_give(s, r, slots, &slots[i]);
   memmove(slots + from, slots + end, (run->tasks - end) * sizeof(*slots));
   run->tasks -= run->leaving;
   run->leaving = 0;
-  pai__tally(s, run, 1);
+  pai__shares_count(s, run, 1);
 }
 
 int pai__on_resized(pai_sched *s, const pai_sched_event *e, pai_error **err)
 {
-  uint32_t req = pai__req_find(s, e->id);
-  uint32_t i =
-    req != PAI__NONE ? pai__run_find(s, req, e->instance) : PAI__NONE;
+  uint32_t i = pai__run_find(s, pai__req_find(s, e->id), e->instance);
 
   if (i == PAI__NONE || pai__run_at(s, i)->leaving == 0)
     return pai__fail(err, PAI_ENOTFOUND,
@@ -142,7 +202,7 @@ int pai__on_resized(pai_sched *s, const pai_sched_event *e, pai_error **err)
   return PAI_OK;
 }
 
-/* --- both ----------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------ */
 
 int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks)
 {
@@ -157,7 +217,7 @@ int pai__resize(pai_sched *s, uint32_t i, uint32_t want, uint32_t tasks)
   if ((run->state != PAI__RUN_PLACED && run->state != PAI__RUN_STARTED) ||
       run->leaving != 0)
     return PAI_EBUSY;
-  n = count_tasks(s, run, want, &first);
+  n = pai__run_tasks(s, run, want, &first);
   if (tasks == n)
     return 1;
   if (pai__flat_reserve(&s->decisions, &s->alloc, 1) < 0)

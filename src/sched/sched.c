@@ -1,63 +1,106 @@
-/* sched.c - a scheduler is made, copied and freed */
+/* sched.c - making, forking and freeing a scheduler */
 #include "sched/sched.h"
-#include "sched/explained.h"
+#include "sched/explain/explain.h"
 
-#include "sched/check.h"
-#include "sched/ends.h"
+#include "sched/start.h"
 #include "sched/fit.h"
-#include "sched/policy.h"
-#include "sched/refusal.h"
-#include "sched/shelf.h"
+#include "sched/policy/policy.h"
+#include "sched/queue.h"
+#include "sched/node_class.h"
 
-static void init_flats(pai_sched *s)
+/* The vectors in a pai_sched: those that a fork copies, and those that it does
+ * not. */
+typedef struct part {
+  size_t at;   /* offset of a pai__flat */
+  size_t live; /* offset of the number of words or keys in use, or 0 */
+  size_t size; /* bytes of an element */
+} part;
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): members */
+#define FLAT(m, type)                       \
+  {                                         \
+    offsetof(pai_sched, m), 0, sizeof(type) \
+  }
+#define LOOKUP(m)                                              \
+  {                                                            \
+    offsetof(pai_sched, m.slots), offsetof(pai_sched, m.live), \
+      2 * sizeof(uint64_t)                                     \
+  }
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+static const part copied[] = {
+  FLAT(reqs, pai__req),
+  FLAT(links, pai__link),
+  FLAT(classes, pai__req_class),
+  LOOKUP(class_by_key),
+  FLAT(runs, pai__run),
+  FLAT(free_capacity, pai__free_capacity),
+  FLAT(cpus, uint64_t),
+  FLAT(reservations, pai__sched_reservation),
+  FLAT(reasons, pai__sched_reason),
+  FLAT(claims, uint32_t),
+  FLAT(shares_used, uint64_t),
+  FLAT(shares_lent, uint64_t),
+  FLAT(queued, uint32_t),
+  FLAT(vc_reasons, pai__vc_reason),
+  FLAT(alike_reasons, pai__alike_reason),
+  LOOKUP(alike_reason_at),
+  FLAT(held, uint64_t),
+  FLAT(tables, pai_policy *),
+  FLAT(by_id, uint32_t),
+  LOOKUP(by_instance),
+  LOOKUP(followed),
+  FLAT(names.list, uint32_t[2]),
+  FLAT(names.chars, char),
+  LOOKUP(names.index),
+  FLAT(name_lists, uint64_t),
+  LOOKUP(name_list_at),
+  { offsetof(pai_sched, pool.words), offsetof(pai_sched, pool.live),
+    sizeof(uint64_t) },
+};
+
+/* Not copied by a fork. */
+static const part fresh[] = {
+  FLAT(lazily, uint64_t),
+  FLAT(needs, uint64_t),
+  FLAT(decisions, pai__decision),
+  FLAT(slots, pai__slot),
+  FLAT(candidates, uint64_t[2]),
+  FLAT(ends, pai__end),
+  FLAT(refusals, pai__refusal),
+  LOOKUP(refused),
+  FLAT(node_classes.list, pai__node_class),
+  FLAT(node_classes.spines, uint32_t[4]),
+  FLAT(node_classes.buckets, uint32_t),
+  FLAT(node_classes.touched, uint64_t),
+};
+
+enum { PARTS = PAI__LEN(copied) + PAI__LEN(fresh) };
+
+static const part *part_at(size_t i)
 {
-  pai__flat_init(&s->reqs, sizeof(pai__req));
-  pai__flat_init(&s->links, sizeof(pai__link));
-  pai__flat_init(&s->runs, sizeof(pai__run));
-  pai__flat_init(&s->rooms, sizeof(pai__room));
-  pai__flat_init(&s->cpus, sizeof(uint64_t));
-  pai__flat_init(&s->kept, sizeof(pai__kept));
-  pai__flat_init(&s->whys, sizeof(pai__why));
-  pai__flat_init(&s->claims, sizeof(uint32_t));
-  pai__flat_init(&s->shares_used, sizeof(uint64_t));
-  pai__flat_init(&s->shares_lent, sizeof(uint64_t));
-  pai__flat_init(&s->queued, sizeof(uint32_t));
-  pai__flat_init(&s->rules, sizeof(pai__rule));
-  pai__flat_init(&s->lazily, sizeof(uint64_t));
-  pai__flat_init(&s->needs, sizeof(uint64_t));
-  pai__flat_init(&s->shape_whys, sizeof(pai__shape_why));
-  pai__lookup_init(&s->shape_why_at);
-  pai__flat_init(&s->held, sizeof(uint64_t));
-  pai__flat_init(&s->tables, sizeof(pai_policy *));
-  pai__flat_init(&s->decisions, sizeof(pai__decision));
-  pai__flat_init(&s->slots, sizeof(pai__slot));
-  pai__flat_init(&s->ends, sizeof(pai__end));
-  pai__shelves_init(s);
-  pai__fit_init(s);
-  pai__flat_init(&s->by_id, sizeof(uint32_t));
-  pai__lookup_init(&s->wanted);
-  pai__lookup_init(&s->by_instance);
-  pai__lookup_init(&s->followed);
-  pai__lookup_init(&s->possible);
-  pai__flat_init(&s->refusals, sizeof(pai__refusal));
-  pai__lookup_init(&s->refused);
-  pai__texts_init(&s->names);
-  pai__pool_init(&s->pool);
+  return i < PAI__LEN(copied) ? &copied[i] : &fresh[i - PAI__LEN(copied)];
+}
+
+static pai__flat *flat_at(const pai_sched *s, size_t i)
+{
+  return (pai__flat *)(void *)((char *)(uintptr_t)s + part_at(i)->at);
 }
 
 /* --- a cluster ------------------------------------------------------------ */
 
-int pai__rooms_of_cluster(pai_sched *s, const pai__park *park,
-                          const pai_cluster *c, pai__room *nodes,
-                          pai_error **err)
+/* Initializes the nodes of a cluster: free, and sick ones marked. */
+static int capacity_of_cluster(pai_sched *s, const pai__sched_cluster *cluster,
+                               const pai_cluster *c, pai__free_capacity *nodes,
+                               pai_error **err)
 {
-  pai__rooms_init(s, park, nodes);
+  pai__free_capacity_init(s, cluster, nodes);
   for (size_t i = 0; i < c->nnodes; i++) {
     const pai__member *m = &c->nodes[i];
 
     if (m->sick != NULL)
       nodes[i].state = PAI_NODE_SICK;
-    if (pai__texts_add(&s->names, &s->alloc, m->sick, &nodes[i].why) < 0)
+    if (pai__texts_add(&s->names, &s->alloc, m->sick, &nodes[i].reason) < 0)
       return pai__oom(err);
     for (uint32_t g = 0; g < c->skus[m->sku].gpus; g++)
       if (c->gpus[m->first_gpu + g].sick != NULL)
@@ -66,28 +109,48 @@ int pai__rooms_of_cluster(pai_sched *s, const pai__park *park,
   return PAI_OK;
 }
 
-static int fill(pai_sched *s, const pai_cluster *cluster, pai_error **err)
+int pai__parts_make(pai_sched *s, const pai__sched_cluster *cluster,
+                    const pai_cluster *c, pai__cluster_parts *p,
+                    pai_error **err)
 {
-  uint32_t sums = s->park->ntenants * pai__park_shares(s->park);
-  int rc;
+  uint32_t sums = cluster->nvcs * pai__sched_cluster_shares(cluster);
+  pai__flat *all[] = { &p->free_capacity, &p->cpus, &p->used, &p->lent };
+  const size_t sizes[] = { sizeof(pai__free_capacity), sizeof(uint64_t),
+                           sizeof(uint64_t), sizeof(uint64_t) };
+  const uint32_t counts[] = { cluster->nnodes, cluster->cpu_words, sums,
+                              sums };
+  int rc = PAI_OK;
 
-  if (pai__flat_reserve(&s->rooms, &s->alloc, s->park->nspots) < 0 ||
-      pai__flat_reserve(&s->held, &s->alloc, pai__check_words(s->park)) < 0 ||
-      pai__flat_reserve(&s->cpus, &s->alloc, s->park->cpu_words) < 0 ||
-      pai__flat_reserve(&s->shares_used, &s->alloc, sums) < 0 ||
-      pai__flat_reserve(&s->shares_lent, &s->alloc, sums) < 0 ||
-      pai__flat_reserve(&s->queued, &s->alloc, s->park->ntenants) < 0)
-    return pai__oom(err);
-  (void)pai__flat_push(&s->rooms, s->park->nspots);
-  (void)pai__flat_push(&s->held, pai__check_words(s->park));
-  (void)pai__flat_push(&s->cpus, s->park->cpu_words);
-  (void)pai__flat_push(&s->shares_used, sums);
-  (void)pai__flat_push(&s->shares_lent, sums);
-  (void)pai__flat_push(&s->queued, s->park->ntenants);
-  rc = pai__rooms_of_cluster(s, s->park, cluster, s->rooms.data, err);
-  if (rc == PAI_OK)
-    pai__cpus_init(s->park, s->cpus.data);
+  for (size_t i = 0; i < PAI__LEN(all); i++) {
+    pai__flat_init(all[i], sizes[i]);
+    if (rc == PAI_OK)
+      rc = pai__flat_reset(all[i], &s->alloc, counts[i]);
+  }
+  if (rc < 0 ||
+      pai__flat_reserve(&s->held, &s->alloc, pai__check_words(cluster)) < 0 ||
+      pai__flat_reserve(&s->queued, &s->alloc, cluster->nvcs) < 0)
+    rc = pai__oom(err);
+  if (rc == PAI_OK) {
+    pai__cpus_init(cluster, p->cpus.data);
+    rc = capacity_of_cluster(s, cluster, c, p->free_capacity.data, err);
+  }
+  for (size_t i = 0; i < PAI__LEN(all) && rc < 0; i++)
+    pai__flat_dispose(all[i], &s->alloc);
   return rc;
+}
+
+void pai__parts_use(pai_sched *s, pai__cluster_parts *p)
+{
+  pai__flat *from[] = { &p->free_capacity, &p->cpus, &p->used, &p->lent };
+  pai__flat *to[] = { &s->free_capacity, &s->cpus, &s->shares_used,
+                      &s->shares_lent };
+
+  for (size_t i = 0; i < PAI__LEN(to); i++) {
+    pai__flat_dispose(to[i], &s->alloc);
+    *to[i] = *from[i];
+  }
+  (void)pai__flat_reset(&s->held, &s->alloc, pai__check_words(s->cluster));
+  (void)pai__flat_reset(&s->queued, &s->alloc, s->cluster->nvcs);
 }
 
 /* --- making --------------------------------------------------------------- */
@@ -114,9 +177,12 @@ static pai_sched *new_state(const pai_alloc *alloc)
   pai__buf_init(&s->line, &s->alloc);
   s->m.first = s->m.last = PAI__NONE;
   s->m.oldest = s->m.newest = PAI__NONE;
-  s->m.free_req = s->m.free_run = s->m.free_why = PAI__NONE;
+  s->m.free_req = s->m.free_run = PAI__NONE;
+  s->m.free_reason = s->m.free_class = PAI__NONE;
   s->m.next_limit = INT64_MAX;
-  init_flats(s);
+  for (size_t i = 0; i < PARTS; i++)
+    pai__flat_init(flat_at(s, i), part_at(i)->size);
+  pai__pool_init(&s->pool);
   pai__host_init(s);
   return s;
 }
@@ -125,6 +191,7 @@ int pai__sched_make(pai_sched **out, const pai_cluster *cluster,
                     const pai_sched_options *o, pai_error **err)
 {
   pai_sched *s = new_state(pai__alloc_or_libc(o->alloc));
+  pai__cluster_parts parts_of_it = { .lent = { 0 } };
   int rc;
 
   *out = NULL;
@@ -133,9 +200,11 @@ int pai__sched_make(pai_sched **out, const pai_cluster *cluster,
   s->m.unchecked = o->unchecked != 0;
   rc = set_ports(s, o, err);
   if (rc == PAI_OK)
-    rc = pai__park_new(&s->park, cluster, &s->alloc, err);
+    rc = pai__sched_cluster_new(&s->cluster, cluster, &s->alloc, err);
   if (rc == PAI_OK)
-    rc = fill(s, cluster, err);
+    rc = pai__parts_make(s, s->cluster, cluster, &parts_of_it, err);
+  if (rc == PAI_OK)
+    pai__parts_use(s, &parts_of_it);
   if (rc == PAI_OK && pai__explained_new(s) < 0)
     rc = pai__oom(err);
   if (rc < 0)
@@ -170,47 +239,6 @@ int pai_sched_new(pai_sched **out, const pai_cluster *cluster,
   return rc;
 }
 
-static void dispose_flats(pai_sched *s)
-{
-  pai__flat *list[] = { &s->reqs,
-                        &s->links,
-                        &s->runs,
-                        &s->rooms,
-                        &s->cpus,
-                        &s->kept,
-                        &s->whys,
-                        &s->claims,
-                        &s->shares_used,
-                        &s->shares_lent,
-                        &s->queued,
-                        &s->rules,
-                        &s->lazily,
-                        &s->needs,
-                        &s->shape_whys,
-                        &s->shape_why_at.slots,
-                        &s->held,
-                        &s->tables,
-                        &s->decisions,
-                        &s->slots,
-                        &s->candidates,
-                        &s->pool.words,
-                        &s->by_id,
-                        &s->wanted.slots,
-                        &s->by_instance.slots,
-                        &s->followed.slots,
-                        &s->possible.slots,
-                        &s->refusals,
-                        &s->refused.slots,
-                        &s->ends };
-
-  for (size_t i = 0; i < PAI__LEN(list); i++)
-    pai__flat_dispose(list[i], &s->alloc);
-  pai__shelves_dispose(s);
-  pai__texts_dispose(&s->names, &s->alloc);
-  pai__free(&s->alloc, s->block, s->block_size);
-  pai__buf_dispose(&s->line);
-}
-
 void pai_sched_free(pai_sched *s)
 {
   pai_alloc alloc;
@@ -219,50 +247,19 @@ void pai_sched_free(pai_sched *s)
     return;
   pai__policy_close(s);
   pai__explained_free(s);
-  dispose_flats(s);
-  pai__park_unref(s->park);
+  for (size_t i = 0; i < PARTS; i++)
+    pai__flat_dispose(flat_at(s, i), &s->alloc);
+  pai__free(&s->alloc, s->block, s->block_size);
+  pai__buf_dispose(&s->line);
+  pai__sched_cluster_unref(s->cluster);
   alloc = s->alloc;
   pai__free(&alloc, s, sizeof(*s));
 }
 
 /* --- forks ---------------------------------------------------------------- */
 
-/* All that a fork takes over. */
-static const size_t copied[] = {
-  offsetof(pai_sched, reqs),
-  offsetof(pai_sched, links),
-  offsetof(pai_sched, runs),
-  offsetof(pai_sched, rooms),
-  offsetof(pai_sched, cpus),
-  offsetof(pai_sched, kept),
-  offsetof(pai_sched, whys),
-  offsetof(pai_sched, claims),
-  offsetof(pai_sched, shares_used),
-  offsetof(pai_sched, shares_lent),
-  offsetof(pai_sched, queued),
-  offsetof(pai_sched, rules),
-  offsetof(pai_sched, shape_whys),
-  offsetof(pai_sched, shape_why_at.slots),
-  offsetof(pai_sched, held),
-  offsetof(pai_sched, tables),
-  offsetof(pai_sched, by_id),
-  offsetof(pai_sched, wanted.slots),
-  offsetof(pai_sched, by_instance.slots),
-  offsetof(pai_sched, followed.slots),
-  offsetof(pai_sched, possible.slots),
-  offsetof(pai_sched, names.list),
-  offsetof(pai_sched, names.chars),
-  offsetof(pai_sched, names.index.slots),
-  offsetof(pai_sched, pool.words),
-};
-
-static const pai__flat *flat_at(const pai_sched *s, size_t i)
-{
-  return (const pai__flat *)((const char *)s + copied[i]);
-}
-
-/* Into one block: for a large state most of the time goes into memory that was
- * never touched before, and one block is more often had again. */
+/* Copies all vectors into one block.  For a large state, most of the time goes
+ * into touching new memory, and a single block is more likely to be reused. */
 static int copy_flats(pai_sched *to, const pai_sched *s)
 {
   size_t at = 0;
@@ -272,23 +269,18 @@ static int copy_flats(pai_sched *to, const pai_sched *s)
   to->block = pai__realloc(&to->alloc, NULL, 0, to->block_size, 1);
   if (to->block == NULL)
     return PAI_ENOMEM;
-  for (size_t i = 0; i < PAI__LEN(copied); i++)
-    pai__flat_copy_in((pai__flat *)((char *)to + copied[i]), flat_at(s, i),
-                      to->block, &at);
-  if (pai__flat_reserve(&to->whys, &to->alloc, s->reqs.len - s->whys.len) < 0)
-    return PAI_ENOMEM;
-  to->wanted.live = s->wanted.live;
-  to->by_instance.live = s->by_instance.live;
-  to->followed.live = s->followed.live;
-  to->possible.live = s->possible.live;
-  to->shape_why_at.live = s->shape_why_at.live;
-  to->names.index.live = s->names.index.live;
-  to->pool.live = s->pool.live;
+  for (size_t i = 0; i < PAI__LEN(copied); i++) {
+    pai__flat_copy_in(flat_at(to, i), flat_at(s, i), to->block, &at);
+    if (copied[i].live != 0)
+      memcpy((char *)to + copied[i].live, (const char *)s + copied[i].live,
+             sizeof(s->pool.live));
+  }
   memcpy(to->pool.free, s->pool.free, sizeof(to->pool.free));
-  return PAI_OK;
+  return pai__flat_reserve(&to->reasons, &to->alloc,
+                           s->reqs.len - s->reasons.len);
 }
 
-/* Those that events have made, which nobody has been told. */
+/* Copies the decisions that events have made since the last decision. */
 static int copy_pending(pai_sched *to, const pai_sched *s)
 {
   const pai__decision *from = s->decisions.data;
@@ -311,7 +303,7 @@ int pai__fork_without_policy(pai_sched **out, const pai_sched *s,
   *out = NULL;
   if (fork == NULL)
     return PAI_ENOMEM;
-  fork->park = pai__park_ref(s->park);
+  fork->cluster = pai__sched_cluster_ref(s->cluster);
   fork->m = s->m;
   if (copy_flats(fork, s) < 0) {
     pai_sched_free(fork);
@@ -331,7 +323,7 @@ int pai__fork_in(pai_sched **out, const pai_sched *s, const pai_alloc *alloc,
   if (pai__fork_without_policy(&fork, s, alloc) < 0)
     return pai__oom(err);
   rc = copy_pending(fork, s);
-  rc = rc < 0 ? pai__oom(err) : pai__policy_copy(fork, s, err);
+  rc = rc < 0 ? pai__oom(err) : pai__policy_copy(fork, &s->live, err);
   if (rc < 0)
     pai_sched_free(fork);
   else

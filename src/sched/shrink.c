@@ -1,15 +1,15 @@
 /*
- * shrink.c - gangs that run with more tasks than they need make room
+ * shrink.c - elastic gangs give up tasks to make room
  *
- * Found on a copy of the rooms, as for those that are preempted: of the least
- * important and youngest gangs one task after the other goes until there is
- * room.  It is claimed, so that nobody else gets it while these tasks stop.
+ * The tasks are found on a copy of the free capacity, as for preemption.  The
+ * least important and youngest gangs give up one task after the other until
+ * there is room.  The room is claimed, so that no other request gets it while
+ * these tasks stop.
  */
-#include "sched/shrink.h"
 
-#include "sched/guarantee.h"
-#include "sched/refusal.h"
-#include "sched/trial.h"
+#include "sched/policy/guarantee.h"
+#include "sched/queue.h"
+#include "sched/policy/victims.h"
 
 #include <stdlib.h>
 
@@ -17,8 +17,8 @@ typedef struct giver {
   uint64_t order;
   int32_t priority;
   uint32_t run, want;
-  uint32_t tasks; /* it has now */
-  uint32_t most;  /* that it could do without */
+  uint32_t tasks; /* tasks of the want now */
+  uint32_t most;  /* tasks above min_tasks */
   uint32_t gives;
 } giver;
 
@@ -46,24 +46,10 @@ static int by_weight(const void *a, const void *b)
   return x->want < y->want ? -1 : x->want > y->want;
 }
 
-static uint32_t count_tasks(const pai_sched *s, const pai__run *run,
-                            uint32_t want, uint32_t *end)
-{
-  const pai__slot *slots = pai__slots_of(s, run);
-  uint32_t n = 0;
+/* --- givers --------------------------------------------------------------- */
 
-  *end = 0;
-  for (uint32_t i = 0; i < run->tasks; i++)
-    if (slots[i].want == want) {
-      n++;
-      *end = i + 1;
-    }
-  return n;
-}
-
-/* --- who could give ------------------------------------------------------- */
-
-/* Of one want at a time, as resize.c has it. */
+/* Adds the first want that can give up tasks: resize.c shrinks one want at a
+ * time. */
 static int add_want(shrinking *x, uint32_t i)
 {
   pai_sched *s = x->s;
@@ -71,23 +57,22 @@ static int add_want(shrinking *x, uint32_t i)
   const pai__req *r = pai__req_at(s, run->req);
 
   for (uint32_t want = 0; want < r->nwants; want++) {
-    uint32_t least = pai__wants_of(s, r)[want].min_tasks, end;
-    uint32_t tasks = count_tasks(s, run, want, &end);
+    uint32_t least = pai__wants_of(s, r)[want].min_tasks, first;
+    uint32_t tasks = pai__run_tasks(s, run, want, &first);
 
     if (tasks <= least)
       continue;
-    if (pai__flat_reserve(&x->givers, &s->alloc, 1) < 0)
+    if (pai__flat_add(&x->givers, &s->alloc,
+                      &(giver){ run->order, r->priority, i, want, tasks,
+                                tasks - least, 0 }) < 0)
       return PAI_ENOMEM;
-    *giver_at(x, pai__flat_push(&x->givers, 1)) =
-      (giver){ run->order, r->priority, i, want, tasks, tasks - least, 0 };
     return PAI_OK;
   }
   return PAI_OK;
 }
 
-/* Those of the same importance, too: they do not stop, and what they give is
- * more than they asked for at least.  But not what another virtual cluster is
- * guaranteed. */
+/* Runs of equal priority may be asked, too: they do not stop, and keep
+ * min_tasks.  Runs that are guaranteed to another virtual cluster may not. */
 static bool may_be_asked(const shrinking *x, const pai__run *run)
 {
   const pai_sched *s = x->s;
@@ -122,52 +107,52 @@ static int find_givers(shrinking *x)
   return PAI_OK;
 }
 
-/* --- on a copy ------------------------------------------------------------ */
+/* --- search on a copy ----------------------------------------------------- */
 
-/* One task of it gives its place back. */
 static void lift_one(shrinking *x, giver *g)
 {
   pai_sched *s = x->s;
   const pai__run *run = pai__run_at(s, g->run);
   const pai__req *r = pai__req_at(s, run->req);
-  uint32_t end;
-  const pai__slot *slot;
+  uint32_t first;
+  uint32_t n = pai__run_tasks(s, run, g->want, &first);
+  const pai__slot *slot = pai__slots_of(s, run) + (first + n - 1 - g->gives);
   pai__run one = *run;
 
-  (void)count_tasks(s, run, g->want, &end);
-  slot = pai__slots_of(s, run) + (end - 1 - g->gives);
-  pai__room_return(pai__room_at(s, slot->node),
-                   &pai__wants_of(s, r)[slot->want], slot->gpus);
+  pai__free_capacity_return(pai__free_capacity_at(s, slot->node),
+                            &pai__wants_of(s, r)[slot->want], slot->gpus);
   one.slots += (uint32_t)((slot - pai__slots_of(s, run)) *
                           (ptrdiff_t)(sizeof(*slot) / sizeof(uint64_t)));
   one.tasks = 1;
-  pai__tally(s, &one, -1);
+  pai__shares_count(s, &one, -1);
   g->gives++;
 }
 
-/* 1: it fits, its places are in s->slots; 0: never; or PAI_ENOMEM. */
+/* Returns 1 if the request fits, with its places in s->slots; 0 if it does
+ * not; or PAI_ENOMEM. */
 static int lift_until_it_fits(shrinking *x, uint32_t *n)
 {
-  pai__why why;
+  pai__sched_reason reason;
   int rc = 0;
 
   for (uint32_t i = 0; i < x->givers.len && rc == 0; i++)
     while (rc == 0 && giver_at(x, i)->gives < giver_at(x, i)->most) {
       lift_one(x, giver_at(x, i));
-      rc = pai__fit(x->s, x->ask, n, &why);
+      rc = pai__fit(x->s, x->ask, n, &reason);
     }
   return rc;
 }
 
-/* Does a giver have a task on a node that the claim needs?  Those that have not
- * are not in its way. */
+/* Returns whether a giver gives up tasks on a node that the claim needs.
+ * Others need not give up any. */
 static bool is_in_the_way(const shrinking *x, const giver *g, uint32_t n)
 {
   pai_sched *s = x->s;
   const pai__run *run = pai__run_at(s, g->run);
-  uint32_t end;
+  uint32_t first;
+  uint32_t end = pai__run_tasks(s, run, g->want, &first);
 
-  (void)count_tasks(s, run, g->want, &end);
+  end += first;
   for (uint32_t i = 0; i < g->gives; i++)
     for (uint32_t k = 0; k < n; k++)
       if (pai__slots_of(s, run)[end - 1 - i].node ==
@@ -178,24 +163,23 @@ static bool is_in_the_way(const shrinking *x, const giver *g, uint32_t n)
 
 /* --- claiming ------------------------------------------------------------- */
 
-/* May what it gives be of use, though it is nowhere near?  The share may be
- * what is waited for; not so by those who have not their part of it. */
+/* Returns whether tasks on other nodes may help, too: they free the share that
+ * the request may wait for.  When borrowed resources are taken back, only runs
+ * of the same virtual cluster do. */
 static bool gives_share(const shrinking *x, const giver *g)
 {
   const pai_sched *s = x->s;
-  uint32_t tenant = pai__req_at(s, x->ask->req)->tenant;
+  uint32_t vc_index = pai__req_at(s, x->ask->req)->vc_index;
 
-  return pai__tenant_at(s, tenant)->nshares != 0 &&
+  return pai__sched_vc_at(s, vc_index)->nshares != 0 &&
          (x->who != PAI__GIVERS_BORROWED ||
-          pai__req_at(s, pai__run_at(s, g->run)->req)->tenant == tenant);
+          pai__req_at(s, pai__run_at(s, g->run)->req)->vc_index == vc_index);
 }
 
 static int claim(shrinking *x, uint32_t n)
 {
   pai_sched *s = x->s;
   uint32_t req = x->ask->req;
-  const pai__req *r = pai__req_at(s, req);
-  const pai__slot *slots = s->slots.data;
   uint32_t gives = 0;
   int rc;
 
@@ -208,16 +192,11 @@ static int claim(shrinking *x, uint32_t n)
       g->gives = 0;
     gives += g->gives;
   }
-  for (uint32_t i = 0; i < n; i++)
-    pai__room_count(pai__room_touch(s, slots[i].node),
-                    &pai__wants_of(s, r)[slots[i].want], slots[i].gpus);
+  pai__fit_again(s, pai__req_at(s, req), n);
   rc = pai__claim(s, req, n);
   if (rc != 0)
     return pai__set_aside(s, req, rc);
-  *pai__why_make(s, req) = (pai__why){ .lack = PAI_LACK_VICTIMS,
-                                       .found = gives,
-                                       .node = PAI__NONE,
-                                       .text = PAI__NONE };
+  pai__sched_reason_say(s, req, PAI_LACK_VICTIMS)->found = gives;
   for (uint32_t i = 0; i < x->givers.len && rc >= 0; i++) {
     const giver *g = giver_at(x, i);
 

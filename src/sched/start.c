@@ -1,26 +1,47 @@
-/* start.c - instances get their places, claim those of others, and give them
- * back */
+/* start.c - instances get, claim and give back their places */
 #include "sched/start.h"
 
 #include "resource/bits.h"
-#include "sched/check.h"
-#include "sched/ends.h"
 
 #include <stdio.h>
+
+uint32_t pai__run_tasks(const pai_sched *s, const pai__run *run, uint32_t want,
+                        uint32_t *first)
+{
+  const pai__slot *slots = pai__slots_of(s, run);
+  uint32_t n = 0;
+
+  *first = 0;
+  while (*first < run->tasks && slots[*first].want < want)
+    ++*first;
+  while (*first + n < run->tasks && slots[*first + n].want == want)
+    n++;
+  return n;
+}
+
+uint64_t pai__run_gpus(const pai_sched *s, const pai__run *run)
+{
+  const pai__slot *slots = pai__slots_of(s, run);
+  uint64_t n = 0;
+
+  for (uint32_t i = 0; i < run->tasks; i++)
+    n += pai__bits_ones(slots[i].gpus);
+  return n;
+}
 
 static void add(uint64_t *sum, uint64_t n, int sign)
 {
   *sum += sign > 0 ? n : -n;
 }
 
-void pai__tally(pai_sched *s, const pai__run *run, int sign)
+void pai__shares_count(pai_sched *s, const pai__run *run, int sign)
 {
-  uint32_t nkinds = s->park->nkinds;
+  uint32_t nkinds = s->cluster->nkinds;
   const pai__req *r = pai__req_at(s, run->req);
   const pai__want *wants = pai__wants_of(s, r);
-  bool parted = pai__tenant_at(s, r->tenant)->parted;
+  bool parted = pai__sched_vc_at(s, r->vc_index)->parted;
   uint64_t *of = pai__shares_of(
-    s, run->borrowed ? &s->shares_lent : &s->shares_used, r->tenant);
+    s, run->borrowed ? &s->shares_lent : &s->shares_used, r->vc_index);
   const pai__slot *slots = pai__slots_of(s, run);
 
   for (uint32_t i = 0; i < run->tasks; i++) {
@@ -28,7 +49,8 @@ void pai__tally(pai_sched *s, const pai__run *run, int sign)
 
     for (uint32_t k = 0; slots[i].gpus != 0 && k < nkinds; k++)
       add(&of[k], pai__slot_share(s, &slots[i], w, k), sign);
-    for (uint32_t k = nkinds; parted && k < pai__park_shares(s->park); k++)
+    for (uint32_t k = nkinds;
+         parted && k < pai__sched_cluster_shares(s->cluster); k++)
       add(&of[k], pai__slot_share(s, &slots[i], w, k), sign);
   }
 }
@@ -40,29 +62,30 @@ void pai__run_lift(pai_sched *s, uint32_t run, bool up)
   const pai__slot *slots = pai__slots_of(s, x);
 
   for (uint32_t i = 0; i < x->tasks; i++) {
-    pai__room *room = pai__room_touch(s, slots[i].node);
+    pai__free_capacity *capacity = pai__free_capacity_touch(s, slots[i].node);
 
     if (!up)
-      pai__room_count(room, &wants[slots[i].want], slots[i].gpus);
+      pai__free_capacity_count(capacity, &wants[slots[i].want], slots[i].gpus);
     else if (x->state == PAI__RUN_CLAIMED)
-      pai__room_uncount(room, &wants[slots[i].want], slots[i].gpus);
+      pai__free_capacity_uncount(capacity, &wants[slots[i].want],
+                                 slots[i].gpus);
     else
-      pai__room_return(room, &wants[slots[i].want], slots[i].gpus);
+      pai__free_capacity_return(capacity, &wants[slots[i].want],
+                                slots[i].gpus);
   }
-  pai__tally(s, x, up ? -1 : 1);
+  pai__shares_count(s, x, up ? -1 : 1);
 }
 
-void pai__tally_again(pai_sched *s)
+void pai__shares_recount(pai_sched *s)
 {
-  for (pai__flat *f = &s->shares_used;; f = &s->shares_lent) {
-    if (f->len != 0)
-      memset(f->data, 0, (size_t)f->len * f->size);
-    if (f == &s->shares_lent)
-      break;
-  }
+  const pai__flat *sums[] = { &s->shares_used, &s->shares_lent };
+
+  for (size_t i = 0; i < PAI__LEN(sums); i++)
+    if (sums[i]->len != 0)
+      memset(sums[i]->data, 0, (size_t)sums[i]->len * sums[i]->size);
   for (uint32_t i = 0; i < s->runs.len; i++)
     if (pai__run_holds(pai__run_at(s, i)))
-      pai__tally(s, pai__run_at(s, i), 1);
+      pai__shares_count(s, pai__run_at(s, i), 1);
 }
 
 void pai__decide(pai_sched *s, const pai__run *run, int kind)
@@ -78,8 +101,8 @@ void pai__decide(pai_sched *s, const pai__run *run, int kind)
                      .cause = run->cause };
 }
 
-/* The run with its slots, which are not numbered yet; PAI__NONE without memory,
- * and then nothing is counted any more. */
+/* Makes a run of the first n of s->slots, without CPUs and ports yet.  Returns
+ * PAI__NONE without memory; then the slots are uncounted. */
 static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
 {
   pai__req *r = pai__req_at(s, req);
@@ -95,11 +118,12 @@ static uint32_t keep(pai_sched *s, uint32_t req, uint32_t n)
     r->priority < 0 && !pai__req_keeps_share(s, r);
   r->returned--;
   r->active++;
-  pai__tally(s, pai__run_at(s, run), 1);
+  pai__shares_count(s, pai__run_at(s, run), 1);
   return run;
 }
 
-/* PAI_OK, and it is in the second book; or PAI_EINTERNAL with what is wrong. */
+/* Checks and records a run.  Returns PAI_OK, or PAI_EINTERNAL with the
+ * error. */
 static int pass(pai_sched *s, uint32_t run)
 {
   const char *wrong = pai__check_start(s, pai__run_at(s, run));
@@ -119,7 +143,7 @@ static int pass_share(pai_sched *s, uint32_t run)
 
 int pai__set_aside(pai_sched *s, uint32_t req, int rc)
 {
-  pai__why why = { .lack = PAI_LACK_POLICY, .node = PAI__NONE };
+  pai__sched_reason reason = { .lack = PAI_LACK_POLICY, .node = PAI__NONE };
   char text[160];
 
   if (rc >= 0 || rc == PAI_ENOMEM)
@@ -131,9 +155,9 @@ int pai__set_aside(pai_sched *s, uint32_t req, int rc)
                  s->failure != NULL ? s->failure : pai_code_name(rc));
   pai__strfree(&s->alloc, s->failure);
   s->failure = NULL;
-  if (pai__texts_add(&s->names, &s->alloc, text, &why.text) < 0)
+  if (pai__texts_add(&s->names, &s->alloc, text, &reason.text) < 0)
     return PAI_ENOMEM;
-  *pai__why_make(s, req) = why;
+  *pai__sched_reason_make(s, req) = reason;
   return 0;
 }
 
@@ -149,7 +173,7 @@ static void give(pai_sched *s, uint32_t run, bool numbered)
     pai__ends_remove(s, run);
     s->m.left_before = end > s->m.left_before ? end : s->m.left_before;
   }
-  pai__tally(s, x, -1);
+  pai__shares_count(s, x, -1);
   pai__slots_give(s, r, x, numbered);
   x->state = PAI__RUN_RETURNED;
   x->cause = 0;
@@ -170,7 +194,7 @@ static void begin(pai_sched *s, uint32_t run)
   s->m.nrunning++;
   pai__ends_add(s, run);
   if (pai__req_at(s, x->req)->instances == 1)
-    pai__why_drop(s, x->req);
+    pai__sched_reason_drop(s, x->req);
   pai__decide(s, x, PAI_DECISION_START);
 }
 
@@ -203,30 +227,31 @@ static bool is_settled(const pai_sched *s, const pai__run *run)
   const pai__slot *slots = pai__slots_of(s, run);
 
   for (uint32_t i = 0; i < run->tasks; i++)
-    if (!pai__room_settled(pai__room_at(s, slots[i].node), slots[i].gpus))
+    if (!pai__free_capacity_settled(pai__free_capacity_at(s, slots[i].node),
+                                    slots[i].gpus))
       return false;
   return true;
 }
 
-/* Does another one of its virtual cluster leave? */
+/* Returns whether another run of the same virtual cluster is stopping. */
 static bool has_leaver(const pai_sched *s, const pai__run *run)
 {
-  uint32_t tenant = pai__req_at(s, run->req)->tenant, i = 0;
+  uint32_t vc_index = pai__req_at(s, run->req)->vc_index, i = 0;
 
   while (i < s->runs.len &&
          (pai__run_at(s, i)->req == PAI__NONE ||
           pai__run_at(s, i)->state != PAI__RUN_STOPPING ||
-          pai__req_at(s, pai__run_at(s, i)->req)->tenant != tenant))
+          pai__req_at(s, pai__run_at(s, i)->req)->vc_index != vc_index))
     i++;
   return i < s->runs.len;
 }
 
-/* 1: it may start; 0: it waits, for its place or its share; -1: of a share that
- * became less since it was claimed it gets no more, or its virtual cluster was
- * stopped. */
+/* Returns 1 if a claimed run may start; 0 if it waits for its place or its
+ * share; -1 if it has to give up: its share has become smaller since, or its
+ * virtual cluster was stopped. */
 static int is_due(const pai_sched *s, const pai__run *run)
 {
-  if (pai__tenant_at(s, pai__req_at(s, run->req)->tenant)->stopped)
+  if (pai__sched_vc_at(s, pai__req_at(s, run->req)->vc_index)->stopped)
     return -1;
   if (!is_settled(s, run))
     return 0;
@@ -286,7 +311,6 @@ int pai__claim(pai_sched *s, uint32_t req, uint32_t n)
   return 1;
 }
 
-/* It waits again. */
 static void drop_claim(pai_sched *s, uint32_t run, bool numbered)
 {
   uint32_t req = pai__run_at(s, run)->req;

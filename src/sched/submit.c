@@ -1,26 +1,31 @@
-/* submit.c - what is asked for becomes a request */
-#include "sched/missing.h"
+/* submit.c - adding a request */
+
+#include "sched/log/event.h"
 #include "sched/queue.h"
-#include "sched/wants.h"
 
 #include <inttypes.h>
 
 _Static_assert(sizeof(pai__req) <= 128,
                "there may be a million of those that wait");
 
-/* --- what is wrong with it ------------------------------------------------ */
+_Static_assert((int)PAI_SCHED_CPUS == (int)PAI__MOST_CPUS &&
+                 PAI__MOST_MILLI <= UINT32_MAX,
+               "thousandths of the most CPUs fit into 32 bits");
+
+/* --- making a request ----------------------------------------------------- */
 
 static int check_want(const pai_want *w, size_t i, uint64_t *tasks,
                       pai_error **err)
 {
-  const char *what = w->tasks == 0                ? "no tasks"
-                     : w->min_tasks > w->tasks    ? "min_tasks above tasks"
-                     : w->gpus > INT32_MAX        ? "too many GPUs"
-                     : w->cpus > INT32_MAX        ? "too many CPUs"
-                     : w->ports > PAI__MOST_PORTS ? "too many ports"
-                     : w->memory > PAI_ALLOCATION_MAX_MEMORY
-                       ? "too much memory"
-                       : NULL;
+  const char *what =
+    w->tasks == 0                ? "no tasks"
+    : w->min_tasks > w->tasks    ? "min_tasks above tasks"
+    : w->gpus > INT32_MAX        ? "too many GPUs"
+    : w->cpus > PAI_SCHED_CPUS   ? "more than 4294966 CPUs"
+    : w->cpu_millis >= PAI__CPU  ? "cpu_millis above 999, which are a CPU more"
+    : w->ports > PAI__MOST_PORTS ? "too many ports"
+    : w->memory > PAI_ALLOCATION_MAX_MEMORY ? "too much memory"
+                                            : NULL;
 
   if (what != NULL)
     return pai__fail(err, PAI_EINVAL, "want %zu of the request has %s", i,
@@ -46,7 +51,7 @@ static int check_request(const pai_sched *s, const pai_request *q,
                      "the request says how many it comes "
                      "after, but not which");
   if (pai__req_find(s, q->id) != PAI__NONE)
-    return pai__fail(err, PAI_EEXISTS, "request %" PRIu64 " is there already",
+    return pai__fail(err, PAI_EEXISTS, "request %" PRIu64 " already exists",
                      q->id);
   if (q->priority < PAI_SCHED_OPPORTUNISTIC ||
       q->priority > PAI_SCHED_MAX_PRIORITY)
@@ -72,19 +77,16 @@ static int check_request(const pai_sched *s, const pai_request *q,
   return PAI_OK;
 }
 
-uint32_t pai__tenant_of(const pai_sched *s, const char *vc)
+uint32_t pai__sched_vc_of(const pai_sched *s, const char *vc)
 {
-  uint32_t tenant = pai__park_tenant(s->park, vc != NULL ? vc : "default");
-
-  return tenant == PAI__NONE && vc == NULL && s->park->ntenants == 1 ? 0
-                                                                     : tenant;
+  return pai__sched_cluster_default(s->cluster, vc);
 }
 
-static int find_tenant(const pai_sched *s, const pai_request *q, pai__req *r,
-                       pai_error **err)
+static int find_vc(const pai_sched *s, const pai_request *q, pai__req *r,
+                   pai_error **err)
 {
-  r->tenant = pai__tenant_of(s, q->vc);
-  return r->tenant != PAI__NONE ? PAI_OK : pai__missing_vc(s, q->vc, err);
+  r->vc_index = pai__sched_vc_of(s, q->vc);
+  return r->vc_index != PAI__NONE ? PAI_OK : pai__missing_vc(s, q->vc, err);
 }
 
 static int add_name(pai_sched *s, const char *text, uint32_t *name)
@@ -92,30 +94,50 @@ static int add_name(pai_sched *s, const char *text, uint32_t *name)
   return pai__texts_add(&s->names, &s->alloc, text, name);
 }
 
-static int fill_want(pai_sched *s, const pai_want *w, pai__want *to,
-                     pai_error **err)
+/* Adds the name of the next want.  Without any name there is no list. */
+static int add_want_name(pai_sched *s, const char *text, uint32_t *list)
 {
-  *to = (pai__want){
-    w->memory, w->tasks,  w->min_tasks != 0 ? w->min_tasks : w->tasks,
-    w->gpus,   w->cpus,   w->ports,
-    PAI__NONE, PAI__NONE, PAI__NONE
-  };
+  uint64_t link;
+  uint32_t name;
+
+  if (add_name(s, text, &name) < 0)
+    return PAI_ENOMEM;
+  if (name == PAI__NONE && *list == PAI__NONE)
+    return PAI_OK;
+  link = (uint64_t)name << 32 | *list;
+  *list =
+    pai__lookup_intern(&s->name_list_at, &s->name_lists, &s->alloc, &link, 1);
+  return *list != PAI__NONE ? PAI_OK : PAI_ENOMEM;
+}
+
+static int fill_want(pai_sched *s, const pai_want *w, pai__want *to,
+                     uint32_t *names, pai_error **err)
+{
+  *to = (pai__want){ w->memory,
+                     w->tasks,
+                     w->min_tasks != 0 ? w->min_tasks : w->tasks,
+                     w->gpus,
+                     w->cpus * PAI__CPU + w->cpu_millis,
+                     w->ports,
+                     PAI__NONE,
+                     PAI__NONE };
   if (w->type != NULL) {
-    to->type = pai__park_type(s->park, w->type);
+    to->type = pai__sched_cluster_type(s->cluster, w->type);
     if (to->type == PAI__NONE && s->loading)
       to->type = PAI__NO_TYPE;
     if (to->type == PAI__NONE)
       return pai__missing_type(s, w->type, err);
   }
   return add_name(s, w->type, &to->type_name) < 0 ||
-             add_name(s, w->name, &to->name) < 0
+             add_want_name(s, w->name, names) < 0
            ? pai__oom(err)
            : PAI_OK;
 }
 
-static int fill_wants(pai_sched *s, const pai_request *q, pai__want *list,
+static int fill_wants(pai_sched *s, const pai_request *q, pai__req *r,
                       pai_error **err)
 {
+  pai__want *list = pai__pool_at(&s->pool, r->wants);
   uint64_t tasks = 0;
   size_t step = q->wants->struct_size;
   int rc = PAI_OK;
@@ -124,38 +146,32 @@ static int fill_wants(pai_sched *s, const pai_request *q, pai__want *list,
     const pai_want *w = (const void *)((const char *)q->wants + i * step);
     pai_want copy;
 
-    if (w->struct_size != sizeof(copy)) { /* of another version */
+    if (w->struct_size != sizeof(copy)) { /* from another version */
       rc = PAI__COPY_IN(&copy, w, pai_want, memory);
       w = &copy;
     }
-    if (rc < 0)
-      return pai__fail(err, rc, "want %zu has no struct_size", i);
+    if (rc < 0) {
+      (void)pai__fail(err, rc, "want %zu has no struct_size", i);
+      return rc;
+    }
     rc = check_want(w, i, &tasks, err);
     if (rc == PAI_OK)
-      rc = fill_want(s, w, &list[i], err);
+      rc = fill_want(s, w, &list[i], &r->want_names, err);
   }
   return rc;
 }
 
-/* Wants into the pool. */
 static int add_wants(pai_sched *s, const pai_request *q, pai__req *r,
                      pai_error **err)
 {
-  uint32_t n = (uint32_t)q->nwants;
-  pai__want few[PAI__FEW_WANTS];
   int rc;
 
-  if (n <= PAI__FEW_WANTS) {
-    rc = fill_wants(s, q, few, err);
-    if (rc == PAI_OK && pai__wants_keep(s, few, n, &r->wants) < 0)
-      rc = pai__oom(err);
-    r->nwants = rc == PAI_OK ? n : 0;
-    return rc;
-  }
-  if (pai__wants_take(s, n, &r->wants) < 0)
+  r->nwants = (uint32_t)q->nwants;
+  r->wants = pai__pool_take(&s->pool, &s->alloc, pai__wants_words(r->nwants));
+  if (r->wants == PAI__NONE)
     return pai__oom(err);
-  r->nwants = n;
-  return fill_wants(s, q, pai__wants_of(s, r), err);
+  rc = fill_wants(s, q, r, err);
+  return rc == PAI_OK && pai__class_join(s, r) < 0 ? pai__oom(err) : rc;
 }
 
 static int add_after(pai_sched *s, const pai_request *q, pai__req *r)
@@ -202,7 +218,7 @@ int pai__req_set_name(pai_sched *s, pai__req *r, const char *text)
 static int fill_request(pai_sched *s, const pai_request *q, pai__req *r,
                         pai_error **err)
 {
-  int rc = find_tenant(s, q, r, err);
+  int rc = find_vc(s, q, r, err);
 
   r->id = q->id;
   r->priority = (int16_t)q->priority;
@@ -213,21 +229,23 @@ static int fill_request(pai_sched *s, const pai_request *q, pai__req *r,
   r->held = q->held != 0;
   r->lazy = q->lazy != 0;
   r->runs = r->last_run = r->before = r->behind = r->name = PAI__NONE;
-  if (rc == PAI_OK)
-    rc = add_wants(s, q, r, err);
+  r->class = r->wants = r->want_names = PAI__NONE;
   if (rc == PAI_OK &&
-      (add_name(s, s->park->tenants[r->tenant].name, &r->vc) < 0 ||
+      (add_name(s, s->cluster->vcs[r->vc_index].name, &r->vc) < 0 ||
        add_name(s, q->user, &r->user) < 0 ||
        add_name(s, q->pin, &r->pin) < 0 ||
        add_name(s, q->within, &r->within) < 0 ||
-       pai__req_set_name(s, r, q->name) < 0 || add_after(s, q, r) < 0))
+       pai__req_set_name(s, r, q->name) < 0))
+    rc = pai__oom(err);
+  if (rc == PAI_OK)
+    rc = add_wants(s, q, r, err);
+  if (rc == PAI_OK && add_after(s, q, r) < 0)
     rc = pai__oom(err);
   if (rc < 0)
     pai__req_give(s, r);
   return rc;
 }
 
-/* The index of a record that is not in use. */
 static uint32_t new_req(pai_sched *s)
 {
   uint32_t i = s->m.free_req;
@@ -237,17 +255,17 @@ static uint32_t new_req(pai_sched *s)
     return i;
   }
   if (pai__flat_reserve(&s->reqs, &s->alloc, 1) < 0 ||
-      pai__flat_reserve(&s->whys, &s->alloc, s->reqs.len + 1 - s->whys.len) <
-        0 ||
+      pai__flat_reserve(&s->reasons, &s->alloc,
+                        s->reqs.len + 1 - s->reasons.len) < 0 ||
       pai__flat_reserve(&s->links, &s->alloc, 1) < 0)
     return PAI__NONE;
   i = pai__flat_push(&s->reqs, 1);
   (void)pai__flat_push(&s->links, 1);
-  pai__req_at(s, i)->why = PAI__NONE;
+  pai__req_at(s, i)->reason = PAI__NONE;
   return i;
 }
 
-/* Turns only grow: it comes behind all others. */
+/* Turns only grow, so a new request is the newest. */
 static void link_newest(pai_sched *s, uint32_t req)
 {
   pai__link *links = s->links.data;
@@ -275,13 +293,12 @@ int pai__req_add(pai_sched *s, const pai_request *q, pai_time now,
   if (req == PAI__NONE)
     return pai__oom(err);
   r = pai__req_at(s, req);
-  *r = (pai__req){ .submitted = now, .why = PAI__NONE };
+  *r = (pai__req){ .submitted = now, .reason = PAI__NONE };
   rc = fill_request(s, q, r, err);
   if (rc < 0) {
     pai__req_drop(s, req);
     return rc;
   }
-  pai__req_set_shape(s, req);
   pai__req_add_id(s, req);
   rc = pai__req_check_possible(s, req, err);
   if (rc < 0) {

@@ -1,18 +1,16 @@
-/* answer.c - what is asked of a request, and what is answered */
-#include "server/request.h"
-
-#include <stdio.h>
+/* answer.c - answers to requests */
+#include "server/http/request.h"
 
 /* An answer that waits for the database; it may outlive its request. */
 struct pai__waiting {
   pai_alloc alloc;
-  pai__request *request; /* NULL: nobody wants to know any more */
+  pai__request *request; /* NULL: no client waits any more */
   pai__poll *hangup;     /* or NULL */
   void (*gone)(void *user_data);
   void *user_data;
 };
 
-/* --- what was asked ----------------------------------------------------------------- */
+/* --- inputs of a request ------------------------------------------------- */
 
 int pai__param_number(const char *text, int64_t *out)
 {
@@ -32,15 +30,13 @@ int pai__param_number(const char *text, int64_t *out)
 pai_job_id pai__request_job(pai__request *r)
 {
   pai_job_id job = 0;
-  pai_error *err = NULL;
-  int rc = pai_platform_find(&job, r->server->platform, r->params[0], &err);
+  int rc = pai_platform_find(&job, r->server->platform, r->params[0], &r->err);
 
   if (rc == PAI_ENOTFOUND)
     pai__answer_error(r, 404, "NoJobError", "Job %s is not found.",
                       r->params[0]);
   else if (rc < 0)
-    pai__answer_failure(r, rc, err), err = NULL;
-  pai_error_free(err);
+    pai__answer_failure(r, rc);
   return rc < 0 ? 0 : job;
 }
 
@@ -60,9 +56,46 @@ bool pai__request_attempt(pai__request *r, const char *text, int *attempt)
   return false;
 }
 
-/* --- answers ------------------------------------------------------------------------ */
+const char *pai__body_text(const pai__request *r, const char *name)
+{
+  pai__node n = pai__tree_get(r->form, 0, name);
 
-/* An empty answer, unless there is one. */
+  return n != PAI__NO_NODE ? pai__tree_str(r->form, n, NULL) : NULL;
+}
+
+void pai__body_copy(pai__json_writer *w, const pai__request *r, pai__node of,
+                    const char *from, const char *to)
+{
+  pai__node n = pai__tree_get(r->form, of, from);
+
+  if (n == PAI__NO_NODE)
+    return;
+  pai__json_member(w, to);
+  pai__json_ready(w, r->form->text + r->form->nodes[n].start,
+                  r->form->nodes[n].end - r->form->nodes[n].start);
+}
+
+pai__tree *pai__server_tree(const pai_server *server, const char *json,
+                            size_t len)
+{
+  const pai__json_options o = { .alloc = &server->alloc };
+  pai__tree *t = NULL;
+
+  (void)pai__json_parse(&t, json, len, &o, NULL);
+  return t;
+}
+
+pai__tree *pai__written_tree(pai__buf *json)
+{
+  const pai__json_options o = { .alloc = json->alloc };
+  pai__tree *t = NULL;
+
+  (void)pai__json_parse(&t, pai__buf_text(json), json->len, &o, NULL);
+  pai__buf_wipe(json); /* an account has secrets */
+  return t;
+}
+
+/* Begins an empty answer; returns false if there is one already. */
 static bool begin(pai__request *r, int status)
 {
   if (r->ready || r->stream != NULL)
@@ -75,7 +108,7 @@ static bool begin(pai__request *r, int status)
   return true;
 }
 
-/* Its connection asks for it. */
+/* Wakes the connection, which sends the answer. */
 static void send_it(pai__request *r)
 {
   r->ready = true;
@@ -97,18 +130,11 @@ static void write_error(pai__request *r, const char *code, const char *message,
   pai__json_writer *w = &r->json;
 
   pai__json_begin_object(w);
-  if (code != NULL) {
-    pai__json_key(w, "code", 4);
-    pai__json_text(w, code, strlen(code));
-  }
-  pai__json_key(w, "message", 7);
-  pai__json_text(w, message, strlen(message));
-  if (help != NULL) {
-    pai__json_key(w, "help", 4);
-    pai__json_text(w, help, strlen(help));
-  }
+  pai__json_put_known(w, "code", code);
+  pai__json_put_text(w, "message", message);
+  pai__json_put_known(w, "help", help);
   pai__json_end_object(w);
-  (void)pai__json_finish(w); /* memory: that is seen when it is sent */
+  (void)pai__json_finish(w); /* lack of memory is noticed when it is sent */
 }
 
 void pai__answer_error(pai__request *r, int status, const char *code,
@@ -138,7 +164,7 @@ void pai__answer_text(pai__request *r, int status, const char *type,
   pai__request_resume(r);
 }
 
-/* How OpenPAI's server tells of our failures. */
+/* Status and code of OpenPAI for our error codes. */
 static const struct {
   int rc, status;
   const char *code;
@@ -162,7 +188,8 @@ void pai__answer_coded(pai__request *r, int status, const char *code,
   pai__request_resume(r);
 }
 
-/* Who gets no answer to a change knows that it may have been made. */
+/* Closes the connection without an answer: the client cannot know whether a
+ * change was made. */
 static void drop(pai__request *r)
 {
   r->dropped = true;
@@ -173,13 +200,14 @@ static void drop(pai__request *r)
 void pai__answer_cancelled(pai__request *r)
 {
   if (r->server->closing > 0)
-    pai__answer_error(r, 503, "UnknownError", "The platform is ending.");
+    pai__answer_error(r, 503, "UnknownError",
+                      "The platform is shutting down.");
   else
     drop(r);
 }
 
-/* What failed here, and is nobody's fault who asks, may name files of this
- * machine: over TCP the log is told that, and not he. */
+/* An internal error may name files of this machine.  Over TCP the client gets
+ * a general message, and the log the full one. */
 static const char *message_of(pai__request *r, int status, int rc,
                               const pai_error *err)
 {
@@ -190,7 +218,7 @@ static const char *message_of(pai__request *r, int status, int rc,
     return message;
   pai__log_line(&r->server->log, PAI_LOG_WARNING, "%s %s: %s",
                 r->method != NULL ? r->method : "", r->uri, message);
-  return "The server failed to do that. Its log says why.";
+  return "The server failed to handle this request. Its log has the reason.";
 }
 
 void pai__answer_why(pai__request *r, int rc, const pai_error *err)
@@ -201,9 +229,11 @@ void pai__answer_why(pai__request *r, int rc, const pai_error *err)
 
   while (i < PAI__LEN(failures) && failures[i].rc != rc)
     i++;
-  if (code == NULL) { /* it has no name of its own */
+  if (code == NULL) { /* no code given: take that of rc */
     code = i < PAI__LEN(failures) ? failures[i].code : "UnknownError";
     status = i < PAI__LEN(failures) ? failures[i].status : 500;
+    if (rc == PAI_ENOTFOUND && r->missing != NULL)
+      code = r->missing;
   }
   if (begin(r, status)) {
     write_error(r, code, message_of(r, status, rc, err),
@@ -214,19 +244,9 @@ void pai__answer_why(pai__request *r, int rc, const pai_error *err)
   }
 }
 
-void pai__answer_failure(pai__request *r, int rc, pai_error *err)
+void pai__answer_failure(pai__request *r, int rc)
 {
-  pai__answer_why(r, rc, err);
-  pai_error_free(err);
-}
-
-/* {"message"} alone. */
-static void answer_message(pai__request *r, int status, const char *message)
-{
-  if (!begin(r, status))
-    return;
-  write_error(r, NULL, message, NULL);
-  pai__request_resume(r);
+  pai__answer_why(r, rc, r->err);
 }
 
 void pai__answer_done(pai__request *r, int status, const char *fmt, ...)
@@ -240,12 +260,8 @@ void pai__answer_done(pai__request *r, int status, const char *fmt, ...)
   va_start(ap, fmt);
   pai__buf_vprintf(&message, fmt, ap);
   va_end(ap);
-  pai__json_begin_object(&r->json);
-  pai__json_key(&r->json, "status", 6);
-  pai__json_int(&r->json, status);
-  pai__json_key(&r->json, "message", 7);
-  pai__json_text(&r->json, pai__buf_text(&message), message.len);
-  pai__json_end_object(&r->json);
+  pai__json_write(&r->json, "{status:i,message:s}", status,
+                  pai__buf_text(&message));
   (void)pai__json_finish(&r->json);
   pai__buf_dispose(&message);
   pai__request_resume(r);
@@ -264,10 +280,10 @@ void pai__answer_ready(pai__request *r, int status, const char *type)
   send_it(r);
 }
 
-void pai__answer_written(pai__request *r, int rc, pai_error *err)
+void pai__answer_written(pai__request *r, int rc)
 {
   if (rc < 0) {
-    pai__answer_failure(r, rc, err);
+    pai__answer_failure(r, rc);
     return;
   }
   r->status = 200;
@@ -276,15 +292,13 @@ void pai__answer_written(pai__request *r, int rc, pai_error *err)
   send_it(r);
 }
 
-/* --- answers that wait for the database ----------------------------------------------- */
-
 static void stop_watching(struct pai__waiting *w)
 {
   pai__poll_close(w->hangup);
   w->hangup = NULL;
 }
 
-/* The descriptor is the connection's. */
+/* The hangup descriptor is owned by the connection. */
 void pai__waiting_forget(pai__request *r)
 {
   struct pai__waiting *w = r->waiting;
@@ -313,7 +327,7 @@ void pai__waiting_watch(struct pai__waiting *w, void (*gone)(void *user_data),
 {
   w->gone = gone;
   w->user_data = user_data;
-  /* Without one it is only told when the server ends. */
+  /* If this fails, `gone` is called only when the server ends. */
   if (pai__poll_new(&w->hangup, &w->alloc, w->request->server->loop,
                     pai__conn_fd(w->request->conn), on_hangup, w,
                     NULL) == PAI_OK)
@@ -337,7 +351,7 @@ struct pai__waiting *pai__answer_later(pai__request *r)
   struct pai__waiting *w = wait_for(r);
 
   if (w == NULL)
-    pai__answer_failure(r, PAI_ENOMEM, NULL);
+    pai__answer_failure(r, PAI_ENOMEM);
   return w;
 }
 
@@ -383,18 +397,19 @@ void pai__answer_when_safe(pai__request *r)
   }
   if (w != NULL)
     (void)pai__answer_now(w);
-  drop(r); /* it was done, and nobody can say whether that stays */
+  drop(r); /* the change was made, but may not be durable */
 }
 
-/* --- what was changed ----------------------------------------------------------------- */
+/* --- changes ------------------------------------------------------------- */
 
-void pai__answer_changed(pai__request *r, int rc, pai_error *err)
+void pai__answer_changed(pai__request *r, int rc, const char *said)
 {
   if (rc < 0) {
-    pai__answer_failure(r, rc, err);
+    pai__answer_failure(r, rc);
     return;
   }
-  answer_message(r, r->route->status != 0 ? r->route->status : 200, r->said);
+  if (begin(r, r->route->status != 0 ? r->route->status : 200))
+    write_error(r, NULL, said, NULL);
   pai__answer_when_safe(r);
 }
 
@@ -412,7 +427,7 @@ void pai__answer_account(void *waiting, int status, const char *json,
   else if (status < 0)
     pai__answer_why(r, status, err);
   else
-    pai__answer_changed(r, PAI_OK, NULL);
+    pai__answer_changed(r, PAI_OK, r->said);
 }
 
 void pai__request_give_up(pai__request *r)
@@ -426,5 +441,6 @@ void pai__request_give_up(pai__request *r)
   else if (changes)
     drop(r);
   else
-    pai__answer_error(r, 503, "UnknownError", "The platform is ending.");
+    pai__answer_error(r, 503, "UnknownError",
+                      "The platform is shutting down.");
 }

@@ -1,12 +1,12 @@
 /*
- * fields.c - whether a value is what a table of fields says
+ * fields.c - checks a JSON value against a table of fields
  *
- * What is wrong is said as Joi 13 says it: the first thing, and where it is,
- * from the outside in.
+ * The first error is reported in the format of Joi 13, with its place from the
+ * outside in.
  */
-#include "server/body.h"
+#include "server/http/body.h"
 
-#include "base/mail.h"
+#include "base/text/mail.h"
 #include "json/json.h"
 #include "json/node.h"
 #include "json/writer.h"
@@ -15,19 +15,20 @@ enum { MOST_DEPTH = 8, MOST_NESTED = 64 };
 
 typedef struct checker {
   const pai_alloc *alloc;
-  pai__json_writer json; /* what is good */
+  pai__json_writer json; /* the checked value */
   pai__buf *wrong;
-  const char *path[MOST_DEPTH]; /* names of the members around this one */
+  const char *path[MOST_DEPTH]; /* names of the enclosing members */
   size_t depth;
-  bool patch; /* the body says so: less is needed */
+  bool patch; /* the body is a partial update: less is required */
 } checker;
 
-/* --- what is wrong ---------------------------------------------------------- */
+/* --- errors -------------------------------------------------------------- */
 
 static int refuse(checker *c, const char *name, const char *fmt, ...)
   PAI__PRINTF(3, 4);
 
-/* Of the member `name` of the innermost one: "value" is the whole. */
+/* Reports an error of the member `name` of the innermost object; "value" is
+ * the top. */
 static int refuse(checker *c, const char *name, const char *fmt, ...)
 {
   va_list ap;
@@ -43,14 +44,14 @@ static int refuse(checker *c, const char *name, const char *fmt, ...)
   return pai__buf_ok(c->wrong) ? PAI_EINVAL : PAI_ENOMEM;
 }
 
-static int refuse_field(checker *c, const pai__field *f, const char *what)
+static int refuse_field(checker *c, const pai__api_field *f, const char *what)
 {
   return refuse(c, f->name, "%s", what);
 }
 
-/* --- texts ------------------------------------------------------------------ */
+/* --- texts --------------------------------------------------------------- */
 
-static int check_choice(checker *c, const pai__field *f, const char *text)
+static int check_choice(checker *c, const pai__api_field *f, const char *text)
 {
   size_t i = 0;
 
@@ -69,7 +70,7 @@ static int check_choice(checker *c, const pai__field *f, const char *text)
   return pai__buf_ok(c->wrong) ? PAI_EINVAL : PAI_ENOMEM;
 }
 
-static int check_pattern(checker *c, const pai__field *f, const char *text,
+static int check_pattern(checker *c, const pai__api_field *f, const char *text,
                          size_t len)
 {
   if (pai__pattern_fits(f->pattern, text, len))
@@ -81,14 +82,14 @@ static int check_pattern(checker *c, const pai__field *f, const char *text,
                 text, f->pattern->regex);
 }
 
-/* An address that is only changed may be taken away. */
-static bool may_be_empty(const checker *c, const pai__field *f)
+/* An update may clear the mail address. */
+static bool may_be_empty(const checker *c, const pai__api_field *f)
 {
   return (f->flags & PAI__MAY_BE_EMPTY) != 0 ||
          ((f->flags & PAI__IS_MAIL) != 0 && c->patch);
 }
 
-static int check_text(checker *c, const pai__field *f, const pai__tree *t,
+static int check_text(checker *c, const pai__api_field *f, const pai__tree *t,
                       pai__node n)
 {
   size_t len;
@@ -123,7 +124,7 @@ static int check_text(checker *c, const pai__field *f, const pai__tree *t,
   return rc;
 }
 
-/* --- numbers and truths ------------------------------------------------------ */
+/* --- numbers and booleans ------------------------------------------------ */
 
 static bool is_like(const char *text, const char *word)
 {
@@ -144,8 +145,8 @@ static bool read_number(const pai__tree *t, pai__node n, double *out)
          pai__read_number(pai__tree_str(t, n, NULL), out);
 }
 
-static int check_number(checker *c, const pai__field *f, const pai__tree *t,
-                        pai__node n)
+static int check_number(checker *c, const pai__api_field *f,
+                        const pai__tree *t, pai__node n)
 {
   const double most_whole = 9007199254740991.0;
   double value;
@@ -168,7 +169,7 @@ static int check_number(checker *c, const pai__field *f, const pai__tree *t,
   return PAI_OK;
 }
 
-static int check_flag(checker *c, const pai__field *f, const pai__tree *t,
+static int check_flag(checker *c, const pai__api_field *f, const pai__tree *t,
                       pai__node n)
 {
   int type = pai__tree_type(t, n);
@@ -181,13 +182,13 @@ static int check_flag(checker *c, const pai__field *f, const pai__tree *t,
   return PAI_OK;
 }
 
-/* --- what has others in it ---------------------------------------------------- */
+/* --- objects and lists --------------------------------------------------- */
 
-static int check_members(checker *c, const pai__field *fields,
+static int check_members(checker *c, const pai__api_field *fields,
                          const char *name, const pai__tree *t, pai__node n);
 
-/* A text that is an object or a list, read: *out, for pai__tree_free().  NULL:
- * it is none. */
+/* Parses a text that contains an object or list.  *out is for
+ * pai__tree_free(); NULL if it is neither. */
 static int read_nested(checker *c, const pai__tree *t, pai__node n,
                        pai__tree **out)
 {
@@ -206,7 +207,7 @@ static int read_nested(checker *c, const pai__tree *t, pai__node n,
   return rc == PAI_ENOMEM ? rc : PAI_OK;
 }
 
-static int check_texts(checker *c, const pai__field *f, const pai__tree *t,
+static int check_texts(checker *c, const pai__api_field *f, const pai__tree *t,
                        pai__node n)
 {
   pai__tree_walk walk;
@@ -234,8 +235,8 @@ static int check_texts(checker *c, const pai__field *f, const pai__tree *t,
   return PAI_OK;
 }
 
-static int check_object(checker *c, const pai__field *f, const pai__tree *t,
-                        pai__node n)
+static int check_object(checker *c, const pai__api_field *f,
+                        const pai__tree *t, pai__node n)
 {
   if (f->fields != NULL)
     return check_members(c, f->fields, f->name, t, n);
@@ -245,8 +246,8 @@ static int check_object(checker *c, const pai__field *f, const pai__tree *t,
   return PAI_OK;
 }
 
-static int check_nested(checker *c, const pai__field *f, const pai__tree *t,
-                        pai__node n)
+static int check_nested(checker *c, const pai__api_field *f,
+                        const pai__tree *t, pai__node n)
 {
   pai__tree *nested;
   int rc = read_nested(c, t, n, &nested);
@@ -263,7 +264,7 @@ static int check_nested(checker *c, const pai__field *f, const pai__tree *t,
   return rc;
 }
 
-static int check_value(checker *c, const pai__field *f, const pai__tree *t,
+static int check_value(checker *c, const pai__api_field *f, const pai__tree *t,
                        pai__node n)
 {
   switch (f->kind) {
@@ -277,7 +278,7 @@ static int check_value(checker *c, const pai__field *f, const pai__tree *t,
   }
 }
 
-static bool is_needed(const checker *c, const pai__field *f,
+static bool is_needed(const checker *c, const pai__api_field *f,
                       const pai__tree *t, pai__node of)
 {
   return (f->flags & PAI__NEEDED) != 0 ||
@@ -285,8 +286,8 @@ static bool is_needed(const checker *c, const pai__field *f,
          (f->with != NULL && pai__tree_get(t, of, f->with) != PAI__NO_NODE);
 }
 
-static int check_not_below(checker *c, const pai__field *f, const pai__tree *t,
-                           pai__node of, pai__node n)
+static int check_not_below(checker *c, const pai__api_field *f,
+                           const pai__tree *t, pai__node of, pai__node n)
 {
   pai__node other = pai__tree_get(t, of, f->not_below);
   double value, least;
@@ -298,8 +299,8 @@ static int check_not_below(checker *c, const pai__field *f, const pai__tree *t,
                     f->not_below);
 }
 
-static int check_member(checker *c, const pai__field *f, const pai__tree *t,
-                        pai__node of)
+static int check_member(checker *c, const pai__api_field *f,
+                        const pai__tree *t, pai__node of)
 {
   pai__node n = pai__tree_get(t, of, f->name);
   int rc = PAI_OK;
@@ -310,7 +311,7 @@ static int check_member(checker *c, const pai__field *f, const pai__tree *t,
   if (n == PAI__NO_NODE && f->missing == NULL) {
     rc = refuse_field(c, f, "is required");
   } else {
-    pai__json_key(&c->json, f->name, strlen(f->name));
+    pai__json_member(&c->json, f->name);
     if (n == PAI__NO_NODE)
       pai__json_ready(&c->json, f->missing, strlen(f->missing));
     else
@@ -322,14 +323,15 @@ static int check_member(checker *c, const pai__field *f, const pai__tree *t,
   return rc;
 }
 
-static const pai__field *find_field(const pai__field *fields, const char *name)
+static const pai__api_field *find_field(const pai__api_field *fields,
+                                        const char *name)
 {
   while (fields->kind != PAI__END && strcmp(fields->name, name) != 0)
     fields++;
   return fields->kind != PAI__END ? fields : NULL;
 }
 
-static int check_members(checker *c, const pai__field *fields,
+static int check_members(checker *c, const pai__api_field *fields,
                          const char *name, const pai__tree *t, pai__node n)
 {
   pai__tree_walk walk;
@@ -339,7 +341,8 @@ static int check_members(checker *c, const pai__field *fields,
   if (pai__tree_type(t, n) != PAI__MAPPING)
     return refuse(c, name, "must be an object");
   pai__json_begin_object(&c->json);
-  for (const pai__field *f = fields; rc == PAI_OK && f->kind != PAI__END; f++)
+  for (const pai__api_field *f = fields; rc == PAI_OK && f->kind != PAI__END;
+       f++)
     rc = check_member(c, f, t, n);
   walk = pai__tree_iter(t, n);
   while (rc == PAI_OK && (k = pai__tree_next(&walk)) != PAI__NO_NODE)
@@ -349,7 +352,7 @@ static int check_members(checker *c, const pai__field *fields,
   return rc;
 }
 
-/* --- the whole ------------------------------------------------------------------ */
+/* --- the top level ------------------------------------------------------- */
 
 static bool is_patch(const pai__tree *t)
 {
@@ -361,7 +364,7 @@ static bool is_patch(const pai__tree *t)
            : type == PAI__STRING && is_like(pai__tree_str(t, n, NULL), "true");
 }
 
-int pai__fields_check(const pai__field *fields, const pai__tree *tree,
+int pai__fields_check(const pai__api_field *fields, const pai__tree *tree,
                       pai__buf *out, pai__buf *wrong)
 {
   checker c = { .alloc = out->alloc, .wrong = wrong };

@@ -1,32 +1,9 @@
-/* fields_text.c - what texts in a body are: names, addresses, numbers */
-#include "server/body.h"
+/* fields_text.c - texts in bodies: names, addresses, numbers */
+#include "server/http/body.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
-static bool is_word(unsigned char c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool is_user(unsigned char c)
-{
-  return is_word(c) || c == '.' || c == '-';
-}
-
-static bool is_no_comma(unsigned char c)
-{
-  return c != ',';
-}
-
-const pai__pattern pai__user_pattern = { is_user, "^[\\w.-]+$", NULL };
-const pai__pattern pai__group_pattern = {
-  is_word, "^[A-Za-z0-9_]+$",
-  "must only contain alpha-numeric and underscore characters"
-};
-const pai__pattern pai__no_comma_pattern = { is_no_comma, "^[^,]+$", NULL };
-
-bool pai__pattern_fits(const pai__pattern *p, const char *text, size_t len)
+bool pai__pattern_fits(const pai__api_pattern *p, const char *text, size_t len)
 {
   for (size_t i = 0; i < len; i++)
     if (!p->has((unsigned char)text[i]))
@@ -34,7 +11,7 @@ bool pai__pattern_fits(const pai__pattern *p, const char *text, size_t len)
   return len > 0;
 }
 
-/* As JavaScript counts them: two for what lies beyond the first 65,536. */
+/* In UTF-16 units: characters from U+10000 on count twice. */
 int64_t pai__count_utf16(const char *text, size_t len)
 {
   int64_t n = 0;
@@ -51,8 +28,8 @@ static size_t count_digits(const char *text)
   return strspn(text, "0123456789");
 }
 
-/* How long the number is that a text begins with, without its sign; 0: with
- * none.  As JavaScript: what follows is passed over. */
+/* Returns the length of the number at the start of a text, without its sign;
+ * 0: none.  As in JavaScript, what follows is ignored. */
 static size_t number_len(const char *text)
 {
   size_t len = count_digits(text), more, power;

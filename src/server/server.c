@@ -1,16 +1,14 @@
 /*
- * server.c - a server: its doors, its beginning and its end
+ * server.c - a server: its listeners, start and end
  */
-#include "server/quotas.h"
-#include "server/reading.h"
-#include "server/alerts.h"
-#include "server/door.h"
-#include "server/feed.h"
-#include "server/oidc.h"
-#include "server/peer.h"
-#include "server/seen.h"
-
-#include <stdio.h>
+#include "server/calls/quotas.h"
+#include "server/streams/reading.h"
+#include "server/monitor/alerts.h"
+#include "server/http/listener.h"
+#include "server/streams/feed.h"
+#include "server/oidc/provider.h"
+#include "server/http/peer.h"
+#include "server/monitor/observed.h"
 
 enum {
   GRACE = 5 * 1000 * 1000,
@@ -18,14 +16,14 @@ enum {
   MOST_STREAMS = 4096
 };
 
-/* --- its end --------------------------------------------------------------------- */
+/* --- end ----------------------------------------------------------------- */
 
-static void free_doors(pai_server *server)
+static void free_listeners(pai_server *server)
 {
-  while (server->doors != NULL) {
-    pai__door *door = server->doors;
-    server->doors = door->next;
-    pai__door_free(door);
+  while (server->listeners != NULL) {
+    pai__server_listener *listener = server->listeners;
+    server->listeners = listener->next;
+    pai__server_listener_free(listener);
   }
 }
 
@@ -35,11 +33,11 @@ static void free_server(pai_server *server)
   pai_closed_cb closed = server->closed;
   void *closed_data = server->closed_data;
 
-  free_doors(server);
+  free_listeners(server);
   pai__certs_free(server->certs);
   pai__oidc_free(server->oidc);
   pai__timer_close(server->grace);
-  pai__turn_close(server->turn);
+  pai__loop_step_close(server->step);
   pai__limit_dispose(&server->all);
   pai__limit_dispose(&server->lists);
   pai__limit_dispose(&server->submits);
@@ -50,7 +48,7 @@ static void free_server(pai_server *server)
   pai__strfree(&alloc, server->self);
   pai__packer_free(server);
   pai__alerts_free(server);
-  pai__meter_free(server);
+  pai__usage_sampler_free(server);
   pai__count_free(server);
   pai__quota_forget_uploads(server);
   pai__feed_free(server);
@@ -60,7 +58,7 @@ static void free_server(pai_server *server)
     closed(closed_data);
 }
 
-/* Whether it may be stopped: nothing waits on a request's behalf. */
+/* Returns whether the server can be stopped: nothing works for a request. */
 static bool is_idle(const pai_server *server)
 {
   for (const pai__request *r = server->first; r != NULL; r = r->after)
@@ -71,9 +69,9 @@ static bool is_idle(const pai_server *server)
 
 void pai__server_check_end(pai_server *server)
 {
-  /* Freed in a turn, when no door is at work. */
+  /* The server is freed in a loop step, when no listener is running. */
   if (is_idle(server))
-    pai__turn_ask(server->turn);
+    pai__loop_step_ask(server->step);
 }
 
 static void end_streams(pai_server *server)
@@ -82,15 +80,15 @@ static void end_streams(pai_server *server)
     if (r->stream != NULL)
       pai__stream_over(r->stream, r->stream->ops->has_end);
     if (r->relay != NULL)
-      pai__relay_end(r->relay);
+      pai__proxy_stream_end(r->relay);
   }
 }
 
 static void run_all(pai_server *server, bool all)
 {
-  for (pai__door *d = server->doors; d != NULL; d = d->next)
+  for (pai__server_listener *d = server->listeners; d != NULL; d = d->next)
     if (all || d->run_due)
-      pai__door_run(d);
+      pai__server_listener_run(d);
 }
 
 static void on_grace_over(void *user_data)
@@ -104,7 +102,7 @@ static void on_grace_over(void *user_data)
   run_all(server, true);
 }
 
-static void on_turn(void *user_data)
+static void on_step(void *user_data)
 {
   pai_server *server = user_data;
 
@@ -114,7 +112,7 @@ static void on_turn(void *user_data)
   }
   if (server->shutdown_due) {
     server->shutdown_due = false;
-    run_all(server, true); /* the answer leaves */
+    run_all(server, true); /* sends the answer of the shutdown call */
     server->on_shutdown(server->user_data, server->shutdown_kill);
   }
   run_all(server, false);
@@ -132,17 +130,17 @@ void pai_server_close(pai_server *server, pai_closed_cb closed,
   if (server->closing > 0)
     return;
   server->closing = 1;
-  for (pai__door *d = server->doors; d != NULL; d = d->next) {
-    pai__door_shut(d);
+  for (pai__server_listener *d = server->listeners; d != NULL; d = d->next) {
+    pai__server_listener_shut(d);
     d->run_due = true;
   }
   end_streams(server);
   pai__oidc_shut(server->oidc);
   pai__timer_start(server->grace, GRACE);
-  pai__turn_ask(server->turn);
+  pai__loop_step_ask(server->step);
 }
 
-/* --- where it listens ------------------------------------------------------------ */
+/* --- addresses ----------------------------------------------------------- */
 
 static int open_certs(pai_server *server, const pai_server_options *o,
                       pai_error **err)
@@ -151,14 +149,16 @@ static int open_certs(pai_server *server, const pai_server_options *o,
     return PAI_OK;
   if (o->tls_cert == NULL || o->tls_key == NULL) {
     (void)pai__fail(err, PAI_EINVAL, "TLS needs a certificate and its key");
-    pai__error_help(err, "say both: they are files in PEM");
+    pai__error_help(err, "set both, as PEM files");
     return PAI_EINVAL;
   }
   return pai__certs_new(&server->certs, server, o->tls_cert, o->tls_key, err);
 }
 
-/* "http://127.0.0.1:9186": what was said, with the port that it is. */
-static bool name_door(pai__door *d, const char *text, size_t len, bool tls)
+/* Names the listener, like "http://127.0.0.1:9186": the host as given, with
+ * the actual port. */
+static bool name_listener(pai__server_listener *d, const char *text,
+                          size_t len, bool tls)
 {
   pai__buf b;
 
@@ -175,17 +175,17 @@ static bool name_door(pai__door *d, const char *text, size_t len, bool tls)
 static int open_tcp(pai_server *server, const char *text, size_t len,
                     pai_error **err)
 {
-  pai__door *door;
-  int rc = pai__tcp_listen(server, text, len, &door, err);
+  pai__server_listener *listener;
+  int rc = pai__tcp_listen(server, text, len, &listener, err);
 
   if (rc < 0)
     return rc;
-  if (!name_door(door, text, len, server->certs != NULL))
+  if (!name_listener(listener, text, len, server->certs != NULL))
     return pai__oom(err);
-  return pai__door_open(door, server->certs != NULL, err);
+  return pai__server_listener_open(listener, server->certs != NULL, err);
 }
 
-/* The addresses of a list. */
+/* Opens all addresses of a list. */
 static int open_addresses(pai_server *server, const pai_server_options *o,
                           pai_error **err)
 {
@@ -201,10 +201,11 @@ static int open_addresses(pai_server *server, const pai_server_options *o,
   return rc;
 }
 
-/* The door of the N-th address; NULL: there are fewer. */
-static const pai__door *find_door(const pai_server *server, size_t n)
+/* Returns the listener of the N-th address; NULL: there are fewer. */
+static const pai__server_listener *find_door(const pai_server *server,
+                                             size_t n)
 {
-  const pai__door *d = server != NULL ? server->doors : NULL;
+  const pai__server_listener *d = server != NULL ? server->listeners : NULL;
 
   for (; d != NULL; d = d->next)
     if (d->remote && n-- == 0)
@@ -214,19 +215,19 @@ static const pai__door *find_door(const pai_server *server, size_t n)
 
 int pai_server_port(const pai_server *server, size_t n)
 {
-  const pai__door *d = find_door(server, n);
+  const pai__server_listener *d = find_door(server, n);
 
   return d != NULL ? d->port : 0;
 }
 
 const char *pai_server_address(const pai_server *server, size_t n)
 {
-  const pai__door *d = find_door(server, n);
+  const pai__server_listener *d = find_door(server, n);
 
   return d != NULL ? d->name : NULL;
 }
 
-/* --- its beginning ----------------------------------------------------------------- */
+/* --- start --------------------------------------------------------------- */
 
 static bool copy_texts(pai_server *server, const pai_server_options *o)
 {
@@ -245,7 +246,7 @@ static bool copy_texts(pai_server *server, const pai_server_options *o)
     prefix--;
   if (prefix > 0)
     server->prefix = pai__strndup(&server->alloc, o->prefix, prefix);
-  /* An extender asks nobody who he is: no page in a browser may ask it. */
+  /* An extender does not authenticate clients, so no web page may call it. */
   server->cors =
     pai__strdup(&server->alloc, o->cors_origin != NULL ? o->cors_origin
                                 : o->hived != NULL     ? ""
@@ -276,7 +277,7 @@ static int begin(pai_server *server, const pai_server_options *o,
   server->on_shutdown = o->on_shutdown;
   server->user_data = o->user_data;
   if (server->platform != NULL && server->accounts == NULL)
-    return pai__fail(err, PAI_EINVAL, "the platform keeps no records");
+    return pai__fail(err, PAI_EINVAL, "the platform has no database");
   server->log = (pai__log){ o->on_log, o->user_data, PAI_LOG_DEBUG };
   server->system = o->system != 0;
   server->tokens = o->tokens != 0;
@@ -293,8 +294,8 @@ static int begin(pai_server *server, const pai_server_options *o,
   if (!copy_texts(server, o) || make_limits(server, o) < 0 ||
       pai__timer_new(&server->grace, &server->alloc, server->loop,
                      on_grace_over, server) < 0 ||
-      pai__turn_new(&server->turn, &server->alloc, server->loop, on_turn,
-                    server) < 0 ||
+      pai__loop_step_new(&server->step, &server->alloc, server->loop, on_step,
+                         server) < 0 ||
       (server->platform != NULL && pai__alerts_begin(server) < 0))
     return pai__oom(err);
   rc =
@@ -318,26 +319,26 @@ static int check(const pai_server_options *o, pai_error **err)
   bool oidc = o->authn != NULL && strcmp(o->authn, "OIDC") == 0;
 
   if (oidc != (o->oidc != NULL))
-    return pai__fail(err, PAI_EINVAL,
-                     "pai_server_options: authn is OIDC, or oidc says "
-                     "something, but not both");
+    return pai__fail(
+      err, PAI_EINVAL,
+      "pai_server_options: oidc needs authn OIDC, and authn OIDC needs oidc");
   if (o->authn != NULL && !oidc && strcmp(o->authn, "basic") != 0)
     return pai__fail(err, PAI_ENOTSUP,
                      "pai_server_options: there is no authn '%s'", o->authn);
   if (o->socket != NULL && o->socket[0] != '/')
     return pai__fail(err, PAI_EINVAL,
-                     "pai_server_options: socket is no absolute path");
+                     "pai_server_options: socket is not an absolute path");
   if (o->socket == NULL &&
       (o->listen == NULL || (o->root == NULL && o->hived == NULL)))
-    return pai__fail(err, PAI_EINVAL,
-                     "pai_server_options: there is neither a socket nor an "
-                     "address and a root");
+    return pai__fail(
+      err, PAI_EINVAL,
+      "pai_server_options: set a socket, or an address and a root");
   if (o->prefix != NULL && o->prefix[0] != '\0' && o->prefix[0] != '/')
     return pai__fail(err, PAI_EINVAL,
                      "pai_server_options: prefix does not begin with /");
   if (o->cors_origin != NULL && strpbrk(o->cors_origin, "\r\n") != NULL)
     return pai__fail(err, PAI_EINVAL,
-                     "pai_server_options: cors_origin has a line's end");
+                     "pai_server_options: cors_origin has a line break");
   return PAI_OK;
 }
 

@@ -1,23 +1,22 @@
 /*
- * server.h - internal to the room: a server, its requests, and its streams
+ * server.h - internal to the room: the server, its requests and its streams
  *
  * Connections read and write HTTP on the platform's loop (conn.c).  A request
- * is handled when its body is there.  Its handler answers at once, or waits (for
- * the platform's database), or begins a stream.
+ * is handled when its body is complete.  Its handler answers at once, waits
+ * for the platform's database, or begins a stream.
  */
 #ifndef PAI_SRC_SERVER_SERVER_H
 #define PAI_SRC_SERVER_SERVER_H
 
 #include "base/buf.h"
-#include "base/fork.h"
+#include "base/os/fork.h"
 #include "base/map.h"
-#include "base/posix_user.h"
+#include "base/os/posix_user.h"
 #include "json/json.h"
 #include "json/writer.h"
 #include "loop/loop.h"
-#include "server/body.h"
-#include "server/limit.h"
-#include "server/shapes.h"
+#include "server/http/body.h"
+#include "server/http/limit.h"
 
 #include <openpai/account.h>
 #include <openpai/files.h>
@@ -26,479 +25,450 @@
 
 typedef struct pai__request pai__request;
 typedef struct pai__stream pai__stream;
-typedef struct pai__route pai__route;
-typedef struct pai__door pai__door; /* door.h */
-typedef struct pai__line pai__line;
-typedef struct pai__conn pai__conn;   /* conn.h */
-typedef struct pai__nets pai__nets;   /* posix_peer.c */
-typedef struct pai__certs pai__certs; /* posix_cert.c */
-typedef struct pai__relay pai__relay; /* posix_relay.c */
+typedef struct pai__server_listener pai__server_listener; /* http/listener.h */
+typedef struct pai__server_deadline pai__server_deadline;
+typedef struct pai__conn pai__conn;                 /* conn.h */
+typedef struct pai__nets pai__nets;                 /* posix_peer.c */
+typedef struct pai__certs pai__certs;               /* posix_cert.c */
+typedef struct pai__proxy_stream pai__proxy_stream; /* posix_proxy_stream.c */
 
 enum {
-  PAI__PARAMS = 8,   /* parts of a path that are not fixed */
-  PAI__QUERIES = 32, /* names in a query */
-  PAI__MOST_JOB = 4 << 20,
-  PAI__MOST_JSON = 100 << 10,
-  PAI__MOST_CODE = 1 << 30
+  PAI__PARAMS = 8,  /* variable parts of a path */
+  PAI__QUERIES = 32 /* names in a query */
 };
 
 struct pai_server {
   pai_alloc alloc;
   pai_loop *loop;
   pai_platform *platform;
-  pai_hived_host *hived;  /* in the place of a platform */
-  pai_accounts *accounts; /* the platform's */
+  pai_hived_host *hived;  /* instead of a platform */
+  pai_accounts *accounts; /* of the platform */
   pai__log log;
   void (*on_shutdown)(void *user_data, int kill);
   void *user_data;
-  char *uploads; /* folder where code waits for its job */
-  char *self;    /* this process' user */
-  pai__door *doors;
-  pai__certs *certs;              /* of doors with TLS; or NULL */
-  char *prefix;                   /* of paths, or NULL */
-  char *cors;                     /* "" : no other origin may ask */
-  pai__nets *nets;                /* of proxies that are believed */
-  pai__limit all, lists, submits; /* who asks how often, over TCP */
-  size_t bodies; /* bytes of all requests that are kept until they are whole */
+  char *uploads; /* folder for uploaded code until its job is submitted */
+  char *self;    /* the user of this process */
+  pai__server_listener *listeners;
+  /* certificates of listeners with TLS, or NULL */
+  pai__certs *certs;
+  char *prefix;                   /* prefix of all paths, or NULL */
+  char *cors;                     /* origins allowed by CORS; "": none */
+  pai__nets *nets;                /* networks of trusted proxies */
+  pai__limit all, lists, submits; /* rate limits over TCP */
+  size_t bodies; /* bytes of all bodies that are not complete yet */
   pai_time idle_timeout, request_timeout;
-  size_t most; /* connections of an address; 0: as usual */
+  size_t most; /* connections of one address; 0: default */
   size_t most_streams;
   size_t most_streams_per_user; /* 0: as their quotas say */
   size_t streams;
-  pai__map streams_of; /* how many each user has over TCP */
-  pai__timer *grace;   /* while it closes */
-  pai__turn *turn;
-  pai__request *first; /* those that are not over */
+  pai__map streams_of; /* number of TCP streams of each user */
+  pai__timer *grace;   /* runs while the server closes */
+  pai__loop_step *step;
+  pai__request *first; /* unfinished requests */
   pai_closed_cb closed;
   void *closed_data;
-  struct pai__packer *packer;        /* pack.c's, or NULL */
-  struct pai__meter *meter;          /* meter.c's, or NULL */
-  struct pai__watched *watched;      /* alerts_look.c's, or NULL */
-  struct pai__asked *asked;          /* estimate.c's that are being made */
-  struct pai__kept_upload *uploaded; /* quotas.c's: what users have uploaded */
-  struct pai__reading *to_read;      /* reading.c's: those that wait, */
-  struct pai__reading *being_read;   /* and those that are under way */
-  struct pai__counts *counts;        /* count.c's, or NULL */
-  struct pai__feed *feed; /* feed.c's; NULL: nobody watches, nor has lately */
-  struct pai__oidc *oidc; /* where users log in; NULL: with passwords, here */
-  unsigned forks;         /* see base/fork.h */
-  unsigned most_per_address; /* 0: any number */
+  struct pai__packer *packer;               /* of pack.c, or NULL */
+  struct pai__usage_sampler *usage_sampler; /* of usage_sampler.c, or NULL */
+  struct pai__watched *watched;             /* of alerts_look.c, or NULL */
+  struct pai__estimate_wait
+    *estimate_waits;                 /* of estimate.c: estimates in progress */
+  struct pai__user_upload *uploaded; /* of quotas.c: uploads of each user */
+  struct pai__reading *to_read;      /* of reading.c: waiting job files */
+  struct pai__reading *being_read;   /* job files being read */
+  struct pai__counts *counts;        /* of count.c, or NULL */
+  struct pai__feed *feed; /* of feed.c; NULL: no watcher now or lately */
+  /* login provider; NULL: users log in here with passwords */
+  struct pai__oidc *oidc;
+  unsigned forks;            /* see base/os/fork.h */
+  unsigned most_per_address; /* 0: no limit */
   unsigned nreading;
   int shutdown_kill;
-  int closing; /* 0; 1: asked to; 2: the grace time is over */
+  int closing; /* 0: no; 1: asked to close; 2: the grace time is over */
   bool shutdown_due;
-  bool system; /* all users of this machine are served */
-  bool tokens; /* nobody is known by the kernel's word */
-  bool signs;  /* addresses, with this key: */
+  bool system; /* serves all users of this machine */
+  /* requires a token: peer credentials of the socket do not count */
+  bool tokens;
+  bool signs; /* signs URLs with sign_key */
   unsigned char sign_key[32];
 };
 
-/* --- a request (request.c) ---------------------------------------------------- */
+/* --- a request (request.c) ----------------------------------------------- */
 
-/* Who asks (who.c).  A user of OpenPAI, by a token; or a user of this machine,
- * by the kernel's word. */
+/* The caller of a request (authorize.c): a user of OpenPAI, known by a token,
+ * or a user of this machine, known by the socket's peer credentials. */
 typedef struct pai__caller {
-  char *name; /* NULL: nobody who is known */
-  bool self;  /* this process' user, who may do all */
+  char *name; /* NULL: unknown */
+  bool self;  /* the user of this process, who may do everything */
   bool admin;
-  bool owns;                /* jobs of that name are his */
-  bool token;               /* by one, not by the kernel's word */
-  bool application;         /* and it is a program's */
-  bool granted;             /* by the token of this one address (signed.c) */
-  unsigned scopes;          /* PAI_SCOPE_*: what it is good for */
-  pai_time issued, expires; /* of the token; 0: never, or there is none */
+  bool owns;                /* owns the jobs of that user name */
+  bool token;               /* known by a token, not by peer credentials */
+  bool application;         /* the token is an application token */
+  bool granted;             /* by a token for this URL only (signed.c) */
+  unsigned scopes;          /* PAI_SCOPE_*: the token's scopes */
+  pai_time issued, expires; /* of the token; 0: never, or no token */
 } pai__caller;
+
+/* A part of a file, in the body of an answer. */
+typedef struct pai__sent_file {
+  int fd;              /* -1: none */
+  uint64_t from, size; /* first byte, and number of bytes */
+} pai__sent_file;
+
+enum { PAI__SENT_FILES = 2 };
 
 struct pai__request {
   pai_server *server;
   pai__request *before, *after;
-  pai__door *door;
-  pai__line *line; /* NULL: there was no memory for it */
-  bool remote;     /* it came over TCP */
-  char peer[46];   /* the address that asks, behind proxies, too; "": local */
+  pai__server_listener *listener;
+  pai__server_deadline *deadline; /* NULL: out of memory */
+  bool remote;                    /* came over TCP */
+  char peer[46]; /* client address, also behind proxies; "": local */
   pai__allowance allowance;
   pai__conn *conn;
-  const char *uri; /* as it came; the connection's, as is the method; "" each
-                      where the head has a fault */
-  char *text;      /* of the path and the query, decoded, */
+  /* as received; owned by the connection, as is the method; "" if the head is
+   * invalid */
+  const char *uri;
+  char *text; /* decoded path and query */
   size_t text_size;
   const char *method;
-  pai_time since;          /* the loop's time when it began */
-  const pai__route *route; /* NULL: none */
+  pai_time since;              /* loop time at which the request began */
+  const pai__api_route *route; /* NULL: none */
   const char *params[PAI__PARAMS];
   pai__caller caller;
-  /* As whom files are used: a user of this machine, where all may ask; NULL:
-   * this process' own. */
+  /* The user of this machine as whom files are used, if all users are served;
+   * NULL: the user of this process. */
   pai__user *who;
-  char *job_name; /* the job's own name with its user */
+  char *job_name; /* "user~name" */
   struct {
     const char *name, *value;
   } query[PAI__QUERIES];
   size_t nquery;
-  pai__buf body;   /* of a route with fields: JSON that was checked, */
-  pai__tree *form; /* and read; else NULL */
-  struct pai__upload *upload; /* code.c's */
-  pai_file_writer *writer;    /* files.c's, */
-  pai_job_id written;         /* into the folder of this job, */
-  uint64_t replaced; /* where a file of so many bytes is in its place now; */
-  uint64_t came;     /* so many bytes have come for it */
-  size_t kept;       /* of its body, as the server counts it */
+  pai__buf body;              /* checked JSON, for a route with fields */
+  pai__tree *form;            /* the parsed body, or NULL */
+  struct pai__upload *upload; /* of code.c */
+  pai_file_writer *writer;    /* of files.c */
+  pai_job_id written;         /* job whose folder `writer` writes to */
+  uint64_t replaced;          /* size of the file that will be replaced */
+  uint64_t came;              /* bytes received for the file */
+  size_t kept;                /* bytes of the body counted in server->bodies */
   bool begun, handled, suspended;
-  bool dropped; /* its connection is closed without an answer */
-  /* the answer */
-  bool ready; /* to be sent */
-  bool later; /* it may be asked again, a little later, or after `wait` */
-  bool gone;  /* its relay was: the connection is to be closed */
-  const char *said; /* what it says when it is done, if that takes time */
+  bool dropped; /* the connection closes without an answer */
+  /* The answer. */
+  bool ready; /* ready to be sent */
+  bool later; /* the client may retry, shortly or after `wait` */
+  /* the proxied stream has ended: the connection is to be closed */
+  bool gone;
+  const char *said; /* message of a slow operation once it is done */
   int status;
   const char *type;
-  char *location; /* where it leads to, or NULL */
-  char *cookie;   /* that the browser is to keep, or NULL */
-  char *stale;    /* one that it is to forget, or NULL */
-  int64_t
-    wait; /* microseconds after which it may be asked again; 0: unknown */
-  char *claimed; /* as whom somebody could not log in, or NULL */
+  char log_offset[24]; /* offset of the first byte of a log, or "" */
+  char *location;      /* Location header, or NULL */
+  char *cookie;        /* cookie to set, or NULL */
+  char *stale;         /* cookie to delete, or NULL */
+  int64_t wait;   /* microseconds until the client may retry; 0: unknown */
+  char *claimed;  /* user name of a failed login, or NULL */
+  pai_error *err; /* of the call that answers the request */
+  const char *missing; /* code for PAI_ENOTFOUND; NULL: "NoJobError" */
   pai__buf answer;
-  pai__json_writer json;        /* to `answer` */
+  pai__json_writer json;        /* writes to `answer` */
   struct pai__waiting *waiting; /* for the database, or a copy */
-  char tag[40];                 /* of the answer, or "" */
-  bool packed;                  /* it is gzip */
-  int file;                     /* that is the answer's body, or -1, */
-  uint64_t file_from;           /* from this byte on, */
-  uint64_t file_size;           /* and its length */
-  char range[80];               /* what of it that is, or "" */
-  bool attached;                /* it is no part of a page */
-  struct pai__files *files;     /* posix_sched_log.c's that are, or NULL */
+  char tag[40];                 /* ETag of the answer, or "" */
+  bool packed;                  /* the answer is gzip */
+  /* Files that form the body, one after the other. */
+  pai__sent_file files[PAI__SENT_FILES];
+  char range[80]; /* Content-Range, or "" */
+  bool attached;  /* sent as an attachment */
   pai__stream *stream;
-  int entered; /* a stream into a task, which the connection becomes; or -1 */
-  pai__relay *relay; /* between both, where it is TLS's; */
+  int entered; /* stream into a task that takes over the connection, or -1 */
+  /* copies between the connection and `entered`, with TLS */
+  pai__proxy_stream *relay;
 };
 
-/* The value of a name in the query, or NULL; "" if it has none.  What is not in
- * the table of the route was not said. */
+/* Returns the value of a name in the query; "" if it has no value, NULL if it
+ * is missing or not in the route's table. */
 const char *pai__request_query(const pai__request *r, const char *name);
-/* Whether that is "true" or "1", or stands there alone. */
+/* Returns whether the value is "true", "1" or empty. */
 bool pai__request_flag(const pai__request *r, const char *name);
-/* A whole number of that name, as the table wants it; what it says is missing,
- * or 0. */
+/* Returns an integer within the limits of the route's table; if it is missing,
+ * the table's default, or 0. */
 int64_t pai__request_number(const pai__request *r, const char *name);
-/* The id of the event behind which a stream is to go on, or NULL; where the
- * route has such streams. */
+/* Returns the id of the event after which a stream resumes, or NULL.  Only for
+ * routes with such streams. */
 const char *pai__request_last_event(const pai__request *r);
-/* Whether the numbers of the query are as the table wants them; if not, that is
- * the answer. */
+/* Checks the numbers of the query against the route's table.  Answers with an
+ * error and returns false if one is invalid. */
 bool pai__query_check(pai__request *r);
-/* Digits, and no more of them than fit. */
+/* Parses decimal digits; fails on overflow. */
 int pai__param_number(const char *text, int64_t *out);
 
-/* Answers that are sent at once.  The first one counts. */
-void pai__answer_json(pai__request *r, int status); /* what r->json wrote */
+/* Answers that are sent at once.  Only the first answer counts. */
+/* sends what r->json wrote */
+void pai__answer_json(pai__request *r, int status);
 void pai__answer_error(pai__request *r, int status, const char *code,
                        const char *fmt, ...) PAI__PRINTF(4, 5);
-/* The same of a failed call, which may have an error: that is freed. */
-void pai__answer_failure(pai__request *r, int rc, pai_error *err);
-/* Likewise, and it is not. */
+/* Answers with the error of a failed call: r->err, which may be NULL. */
+void pai__answer_failure(pai__request *r, int rc);
+/* As pai__answer_failure(), with an error of the caller's. */
 void pai__answer_why(pai__request *r, int rc, const pai_error *err);
-/* What it waited for was given up: the server ends, or who asked has said that
- * he hears nothing more, and hears nothing. */
+/* Answers a cancelled operation: with an error if the server is closing, else
+ * the connection is dropped, as the client is gone. */
 void pai__answer_cancelled(pai__request *r);
-/* The same, as what OpenPAI has for it; the error stays the caller's. */
+/* Answers with an error code of OpenPAI; does not free `err`. */
 void pai__answer_coded(pai__request *r, int status, const char *code,
                        const pai_error *err);
-/* {"status", "message"} as OpenPAI answers what it did. */
+/* Answers with {"status", "message"}, as OpenPAI does after a change. */
 void pai__answer_done(pai__request *r, int status, const char *fmt, ...)
   PAI__PRINTF(3, 4);
-/* The answer that is ready is sent when the database has all that was done; if
- * that fails, an error. */
+/* Sends the ready answer when all changes are durable; if that fails, an
+ * error. */
 void pai__answer_when_safe(pai__request *r);
-/* The answer comes when something is done that ends with pai__answer_now(),
- * once.  NULL: there is no memory, and that is the answer. */
+/* Delays the answer until pai__answer_now() is called, once.  Returns NULL if
+ * out of memory, which is then the answer. */
 struct pai__waiting *pai__answer_later(pai__request *r);
-/* Says of the next call of accounts who it is for: what waits for a password to
- * be hashed, with what pai__answer_later() gave, has its turn by address, and is
- * left out when the request's connection is gone (asker.c). */
+/* Sets the client of the next account call, which must be given the result of
+ * pai__answer_later().  Clients wait for password hashes in turn by address; a
+ * request whose connection is gone is skipped (hash_requester.c). */
 void pai__ask_accounts(const pai__request *r);
 pai__request *pai__waiting_request(const struct pai__waiting *w);
-/* `gone` is called, once or twice, when who waits has hung up, or is not to be
- * answered any more: pai__answer_now() is still to come. */
+/* Calls `gone`, once or twice, when the client has hung up or needs no answer
+ * any more.  pai__answer_now() must still be called. */
 void pai__waiting_watch(struct pai__waiting *w, void (*gone)(void *user_data),
                         void *user_data);
-/* The request that waited; NULL: it is gone. */
+/* Returns the request that waited; NULL if it is gone. */
 pai__request *pai__answer_now(struct pai__waiting *w);
-/* A pai_write_cb that writes an answer of `type`, of the pai__buf. */
+/* A pai_write_cb that appends to the answer, a pai__buf. */
 int pai__answer_write(void *buf, const char *bytes, size_t len);
-/* What is in r->answer, of a type that may be NULL. */
+/* Answers with r->answer; `type` may be NULL. */
 void pai__answer_ready(pai__request *r, int status, const char *type);
-/* What such calls have written, if rc says so. */
-void pai__answer_written(pai__request *r, int rc, pai_error *err);
-/* What was done, if rc says so: {"message": r->said}, with the route's status,
- * when the database has it. */
-void pai__answer_changed(pai__request *r, int rc, pai_error *err);
-/* A pai_account_cb that does so, of what pai__answer_later() gave. */
+/* Answers with what a pai_write_cb has written if rc is PAI_OK, else with
+ * r->err. */
+void pai__answer_written(pai__request *r, int rc);
+/* Answers with {"message": `said`} and the route's status when the change is
+ * durable; with r->err if rc is negative. */
+void pai__answer_changed(pai__request *r, int rc, const char *said);
+/* Return a text of the checked body, or NULL; copy a member of the object `of`
+ * in it under another name. */
+const char *pai__body_text(const pai__request *r, const char *name);
+void pai__body_copy(pai__json_writer *w, const pai__request *r, pai__node of,
+                    const char *from, const char *to);
+/* Parses JSON; returns NULL if it is invalid or memory is short. */
+pai__tree *pai__server_tree(const pai_server *server, const char *json,
+                            size_t len);
+/* The same for what a call has written; frees the buffer. */
+pai__tree *pai__written_tree(pai__buf *json);
+/* A pai_account_cb that does so; `waiting` is of pai__answer_later(). */
 void pai__answer_account(void *waiting, int status, const char *json,
                          size_t len, const pai_error *err);
 
-/* who.c: as whom the platform is asked; NULL: as its own user. */
+/* authorize.c: returns the user that the platform is asked as; NULL: the
+ * platform's own user. */
 const char *pai__request_user(const pai__request *r);
-/* Is a job of this name ("user~name") his, or everything? */
+/* Returns whether the caller is an administrator or owns the job
+ * "user~name". */
 bool pai__request_is_own(const pai__request *r, const char *name);
-/* May he see all of it? */
+/* Returns whether the caller may see all of the job. */
 bool pai__request_may_see(const pai__request *r, const char *name);
-/* The job in params[0]: whether he may do with it what he will, or see it; if
- * not, that is the answer. */
+/* Check whether the caller may change, or see, the job in params[0]; if not,
+ * answer with an error and return false. */
 bool pai__request_may_job(pai__request *r);
 bool pai__request_may_read(pai__request *r);
-/* Who may do with it what he will: whether he may begin commands in it, too. */
+/* For a caller who may change the job: checks whether they may also start
+ * commands in it. */
 bool pai__request_may_enter(pai__request *r);
-/* Refuses: he is not who may do that. */
+/* Answers that the caller is not allowed to do that. */
 void pai__answer_forbidden(pai__request *r, const char *why);
-/* The job that the path names; 0: there is none, and that is the answer. */
+/* Returns the job that the path names; 0: no such job, which is then the
+ * answer. */
 pai_job_id pai__request_job(pai__request *r);
-/* "/attempts/N": a number, or "latest", which is -1.  False: it is neither, and
- * that is the answer. */
+/* Parses the N of "/attempts/N": a number, or "latest", which is -1.  Returns
+ * false if it is neither, which is then the answer. */
 bool pai__request_attempt(pai__request *r, const char *text, int *attempt);
 
-/* A text of that type. */
+/* Answers with a text of that media type. */
 void pai__answer_text(pai__request *r, int status, const char *type,
                       const char *text);
 
 /* --- a connection (conn.c, conn_send.c) --- */
 
-/* What pai__payload.read() gives where it has no bytes. */
+/* Results of pai__payload.read() when it has no bytes. */
 enum { PAI__READ_END = -1, PAI__READ_BROKEN = -2 };
 
 /* The body of an answer. */
 typedef struct pai__payload {
-  int64_t size;      /* -1: unknown */
-  const char *bytes; /* all of it, or NULL: it is read piece by piece; 0: the
-                        request sleeps until there is more */
+  int64_t size; /* -1: unknown */
+  /* the whole body, or NULL: it is read in pieces; a result of 0 suspends the
+   * request until there is more */
+  const char *bytes;
   long (*read)(void *user_data, uint64_t at, char *to, size_t max);
-  /* Behind the head the connection is this one's, who may keep a copy of it;
-   * NULL: it is not. */
+  /* Takes over the connection after the head, with a copy of `fd` if it needs
+   * one; NULL: no upgrade. */
   void (*upgrade)(void *user_data, int fd, const char *early, size_t len);
   void *user_data;
 } pai__payload;
 
-/* A field of the request's head, or NULL; the next one at or behind *at. */
+/* Return a field of the request's head, or NULL; the second one searches from
+ * *at on. */
 const char *pai__conn_field(const pai__conn *c, const char *name);
 const char *pai__conn_next_field(const pai__conn *c, const char *name,
                                  size_t *at);
 const char *pai__conn_method(const pai__conn *c);
 const char *pai__conn_target(const pai__conn *c);
-/* The status of what is wrong with the request, and the end of a sentence that
- * says it; 0: nothing. */
+/* Returns the status of an invalid request and the end of the error message;
+ * 0: it is valid. */
 int pai__conn_fault(const pai__conn *c, const char **why);
-/* Whether it says how long its body is. */
+/* Returns whether the request states the length of its body. */
 bool pai__conn_length(const pai__conn *c, uint64_t *length);
-pai__line *pai__conn_line(const pai__conn *c);
+pai__server_deadline *pai__conn_deadline(const pai__conn *c);
 int pai__conn_fd(const pai__conn *c);
 void *pai__conn_tls(const pai__conn *c); /* a gnutls_session_t, or NULL */
-/* Bytes that came behind its request. */
+/* Bytes received after the request. */
 size_t pai__conn_early(const pai__conn *c, const char **bytes);
 void pai__conn_resume(pai__conn *c);
-/* An answer: its status first, then its fields, then its body, which lives as
- * long as the request.  False: there is no memory. */
+/* Build an answer: status first, then fields, then the body, which must live
+ * as long as the request.  Return false if out of memory. */
 void pai__conn_begin_answer(pai__conn *c, int status);
 void pai__conn_add_field(pai__conn *c, const char *name, const char *value);
 bool pai__conn_answer(pai__conn *c, pai__payload payload);
 
-/* What a connection calls.  NULL: there is no memory. */
-pai__request *pai__request_begin(pai__door *door, pai__conn *conn);
-/* Its head is there; then bytes of its body, as often as any come; then it is
- * whole, or was woken.  False: the connection is to be closed. */
+/* Called by a connection.  Returns NULL if out of memory. */
+pai__request *pai__request_begin(pai__server_listener *d, pai__conn *conn);
+/* Called when the head is complete, then for each piece of the body, then when
+ * the body is complete or the request was resumed.  Returns false if the
+ * connection is to be closed. */
 bool pai__request_go_on(pai__request *r, const char *bytes, size_t len);
 void pai__request_end(pai__request *r);
 void pai__request_suspend(pai__request *r);
 void pai__request_resume(pai__request *r);
-/* It has waited for long enough: it is answered that the platform ends, or not at
- * all if it may have changed something, which no answer could tell. */
+/* Gives up waiting: answers that the platform ends, or not at all if the
+ * request may have changed something. */
 void pai__request_give_up(pai__request *r);
 
-/* posix_backup.c: the file as the answer's body. */
-pai__payload pai__file_payload(pai__request *r);
-void pai__file_close(pai__request *r);
-/* files.c: what is told of a file beside. */
+/* http/posix_files.c: sends and closes the files of an answer. */
+bool pai__files_are_sent(const pai__request *r);
+pai__payload pai__files_payload(pai__request *r);
+void pai__sent_files_close(pai__request *r);
+/* files.c: headers of a file. */
 void pai__file_headers(const pai__request *r);
-/* posix_sched_log.c: likewise of several; NULL is allowed. */
-pai__payload pai__files_payload(const pai__request *r);
-void pai__files_free(struct pai__files *files);
-/* code.c: of an upload that is not whole nothing stays. */
+/* code.c: removes an incomplete upload. */
 void pai__code_give_up(pai__request *r);
-/* A file that is not whole is not written further. */
+/* files.c: stops writing an incomplete file. */
 void pai__files_give_up(pai__request *r);
 
-/* --- streams (stream.c) ----------------------------------------------------------- */
+/* --- streams (stream.c) -------------------------------------------------- */
 
-/* What makes a stream's bytes, and wants to know how fast they leave. */
-typedef struct pai__source {
+/* The producer of a stream's bytes; it follows the client's speed. */
+typedef struct pai__server_source {
   void (*pause)(void *source,
-                bool paused);   /* NULL: it adds what is asked for */
-  void (*refill)(void *source); /* the queue is empty: it may add more; NULL */
-  void (*free)(void *source);   /* last; the stream is gone */
-  bool has_end;                 /* which says that all has been told */
-} pai__source;
+                bool paused); /* NULL: the source only adds when asked to */
+  /* the queue is empty: the source may add more; or NULL */
+  void (*refill)(void *source);
+  void (*free)(void *source); /* called last, when the stream is gone */
+  bool has_end;               /* the stream has an end marker */
+} pai__server_source;
 
 struct pai__stream {
   pai__request *request;
-  const pai__source *ops;
+  const pai__server_source *ops;
   void *source;
-  pai__buf queue; /* bytes that wait, after `sent` that have left */
+  pai__buf queue; /* queued bytes; the first `sent` have left */
   size_t sent;
-  pai__poll *hangup; /* watched from its first sleep on */
-  bool paused;       /* the source was told to */
-  bool over, broken; /* nothing more comes; it did not end well */
-  bool counted;      /* as one of its user's */
-  bool watched;      /* whether the reader hangs up, */
-  bool hung_up;      /* which it did */
-  bool gone;         /* nobody reads any more */
+  pai__poll *hangup; /* set when the connection first sleeps */
+  bool paused;       /* the source was paused */
+  bool over, broken; /* nothing more comes; the stream failed */
+  bool counted;      /* counted for its user */
+  bool watched;      /* hangups are watched for */
+  bool hung_up;      /* the reader has hung up */
+  bool gone;         /* no reader any more */
 };
 
-/* Answers with a stream.  On failure, which is answered, `source` is freed. */
+/* Answers with a stream.  On failure, which is answered, frees `source`. */
 bool pai__stream_begin(pai__request *r, const char *type,
-                       const pai__source *ops, void *source);
+                       const pai__server_source *ops, void *source);
 void pai__stream_add(pai__stream *s, const char *bytes, size_t len);
-/* There is something to be asked for: the connection wakes. */
+/* The source has bytes to be asked for: wakes the connection. */
 void pai__stream_wake(pai__stream *s);
-/* What has ended well is not broken any more: what waits still leaves. */
+/* Ends the stream; queued bytes are still sent.  `broken` counts only in the
+ * first call. */
 void pai__stream_over(pai__stream *s, bool broken);
-/* Its part of the answer and of the end. */
+/* The stream's part in sending and ending an answer. */
 pai__payload pai__stream_payload(pai__stream *s);
 void pai__stream_free(pai__stream *s);
-/* Its connection sleeps: who hangs up is noticed. */
+/* Called when the connection sleeps, to notice a hangup. */
 void pai__stream_suspended(pai__stream *s);
 
-/* --- addresses with a right of their own (signed.c) ------------------------------- */
+/* --- signed URLs (signed.c) ---------------------------------------------- */
 
-/* Makes the key. */
+/* Makes the signing key. */
 void pai__signed_open(pai_server *s);
-/* Adds a token to a path, with which its caller's right to read holds there for
- * an hour. */
+/* Appends a token to a URL that gives its bearer the caller's right to read it
+ * for an hour. */
 void pai__signed_add(pai__buf *address, const pai__request *r);
-/* Whether the request has such a token: then it is its user's. */
+/* Checks the URL's token; if it is valid, the request acts for the token's
+ * user. */
 bool pai__signed_holds(pai__request *r);
 
-/* --- routes ------------------------------------------------------------------------ */
+/* --- routes -------------------------------------------------------------- */
 
-/* Who may ask (who.c). */
-enum pai__right {
-  PAI__OF_ALL = 1,     /* whoever is there */
-  PAI__OF_USERS,       /* who is known; the handler sees to what is theirs */
-  PAI__OF_PERSONS,     /* likewise, and no program */
-  PAI__OF_READERS,     /* who may see the job that the path names */
-  PAI__OF_OWNER,       /* the owner of the job that the path names */
-  PAI__OF_OWNER_ALONE, /* and no administrator in his place */
-  PAI__OF_ADMIN,
-  PAI__OF_ADMIN_PERSONS, /* and no program */
-  PAI__RIGHTS
-};
-
-/* How users log in where a route is there. */
-enum pai__mode { PAI__WITH_ANY = 0, PAI__WITH_PASSWORDS, PAI__WITH_OIDC };
-
-static inline enum pai__mode pai__server_mode(const pai_server *server)
+static inline enum pai__api_mode pai__server_mode(const pai_server *server)
 {
   return server->oidc != NULL ? PAI__WITH_OIDC : PAI__WITH_PASSWORDS;
 }
 
-/* What is not said is 0.  The document of the API is written from it. */
-struct pai__route {
-  const char *method; /* NULL: any; HEAD is answered as GET */
-  const char *path;   /* ":name" stands for any one part, "*name" for what is
-                         left; paths that lead to the same after a space */
-  void (*handle)(pai__request *r);
-  enum pai__right right;
-  enum pai__mode mode;
-  size_t most_body; /* 0: PAI__MOST_JSON */
-  /* NULL: pai__request_keep(); else takes the next piece. */
-  void (*take)(pai__request *r, const char *bytes, size_t len);
-  const pai__field *fields; /* of its body, which is checked before; NULL: the
-                               handler sees to it, or there is none */
-  /* What it takes in the query; NULL: nothing.  Numbers are checked before. */
-  const pai__field *queries;
-  bool is_signed; /* a token of its address suffices (signed.c) */
-  bool resumes;   /* its stream goes on behind a Last-Event-ID */
-  bool packs;     /* what it answers may be compressed: it has no secrets */
-  bool noted;     /* in the audit log, though it changes nothing */
-  bool acts; /* it is done as a user of this machine, where all are served */
-  bool submits; /* a GET that a token needs the scope "submit" for */
-  int status;   /* when it is done; 0: 200 */
-  const pai__result *result; /* what it answers then; NULL: that it is done */
-  const char *summary;
-  const char
-    *errors; /* "404 NoJobError, 409 ConflictJobError" beside those that
-                         its right and its fields have */
-};
+/* Handlers of requests, and handlers that take pieces of bodies. */
+#define HANDLER(name) void pai__do_##name(pai__request *r);
+#define TAKER(name) \
+  void pai__do_##name(pai__request *r, const char *bytes, size_t len);
+#include "api/handlers.inc"
+#undef HANDLER
+#undef TAKER
 
-/* Each file of handlers has a table of its own; route.c knows them all. */
-typedef struct pai__routes {
-  const pai__route *at;
-  size_t n;
-} pai__routes;
-
-/* Of numbers that have no other: what a reader in JavaScript can tell apart. */
-#define PAI__MOST_WHOLE ((INT64_C(1) << 53) - 1)
-
-/* jobs.c: handlers that older paths lead to, too (v1.c). */
-extern const pai__field pai__jobs_queries[], pai__config_queries[];
-void pai__jobs_list(pai__request *r);
-void pai__jobs_show(pai__request *r);
-void pai__jobs_config(pai__request *r);
-/* ssh.c: likewise. */
-void pai__ssh_show(pai__request *r);
-
-extern const pai__routes pai__attempts_routes, pai__absent_routes,
-  pai__pages_routes, pai__v1_routes, pai__alerts_routes, pai__kube_routes,
-  pai__metrics_routes;
-extern const pai__routes pai__jobs_routes, pai__change_routes,
-  pai__code_routes, pai__enter_routes, pai__follow_routes, pai__logs_routes,
-  pai__backup_routes, pai__sched_log_routes, pai__submit_routes,
-  pai__watch_routes, pai__audit_routes, pai__authn_routes, pai__groups_routes,
-  pai__openapi_routes, pai__storages_routes, pai__tokens_routes,
-  pai__users_routes, pai__front_routes, pai__vcs_routes, pai__oidc_routes,
-  pai__consent_routes, pai__estimate_routes, pai__ssh_routes,
-  pai__quota_routes, pai__files_routes;
-
-/* Table `i` of all; NULL: there is none. */
-const pai__routes *pai__routes_at(size_t i);
-/* route.c: the route, and the parts of the path that are not fixed. */
-const pai__route *pai__route_find(const char *method, char *path,
-                                  enum pai__mode mode,
-                                  const char *params[PAI__PARAMS]);
-/* Keeps a piece of the body until that is whole, or refuses it. */
+/* Returns the next route of the mode, or the first if `route` is NULL; NULL at
+ * the end.  PAI__WITH_ANY: routes of every mode. */
+const pai__api_route *pai__route_next(const pai__api_route *route,
+                                      enum pai__api_mode mode);
+/* route.c: finds the route and the variable parts of the path. */
+const pai__api_route *pai__route_find(const char *method, char *path,
+                                      enum pai__api_mode mode,
+                                      const char *params[PAI__PARAMS]);
+/* Adds a piece to the kept body, or refuses the body. */
 void pai__request_keep(pai__request *r, const char *bytes, size_t len);
-/* What the route takes of that name in the query, or NULL. */
-const pai__field *pai__query_find(const pai__route *route, const char *name);
+/* Returns the query field of that name in the route's table, or NULL. */
+const pai__api_field *pai__query_find(const pai__api_route *route,
+                                      const char *name);
 
-/* authn.c: who gets a token has all that a user of OpenPAI has. */
+/* authn.c: gives a user who gets a token the SSH keys that jobs may need. */
 void pai__accounts_complete(pai_server *server, const char *user);
 /* groups.c: makes the groups that every platform has. */
 int pai__groups_begin(pai_accounts *accounts, pai_error **err);
-/* enter.c: its part of the answer and of the end. */
+/* http/task_stream.c: the task stream's part in sending and ending an
+ * answer. */
 pai__payload pai__enter_payload(pai__request *r);
 void pai__enter_forget(pai__request *r);
-/* posix_self.c: the name of this process' user, for pai__strfree().  PAI_EIO:
- * the list of users cannot be read. */
+/* posix_self.c: gets the name of the user of this process, for pai__strfree().
+ * PAI_EIO: the user database cannot be read. */
 int pai__self_name(char **out, const pai_alloc *alloc, pai_error **err);
-/* posix_hand.c: gives the socket `fd`, and the bytes that came on it already,
- * to whoever is at the end of `to`. */
-bool pai__hand_over(int to, int fd, const char *bytes, size_t len);
-void pai__hand_close(int fd); /* -1 is allowed */
-/* posix_relay.c: says `head`, and then hands on what is said on the connection,
- * which is TLS's and suspended, to r->entered, and back, until either is
- * over. */
-int pai__relay_begin(pai__request *r, const char *head, pai_error **err);
-void pai__relay_end(pai__relay *relay);  /* the server ends */
-void pai__relay_free(pai__relay *relay); /* NULL is allowed */
+/* http/posix_pass_fd.c: passes the socket `fd`, and the bytes already read
+ * from it, to the process at the other end of `to`. */
+bool pai__pass_fd(int to, int fd, const char *bytes, size_t len);
+void pai__pass_fd_close(int fd); /* -1 is allowed */
+/* http/posix_proxy_stream.c: sends `head`, then copies between the suspended
+ * TLS connection and r->entered in both directions, until one of them ends. */
+int pai__proxy_stream_begin(pai__request *r, const char *head,
+                            pai_error **err);
+/* when the server ends */
+void pai__proxy_stream_end(pai__proxy_stream *relay);
+void pai__proxy_stream_free(pai__proxy_stream *relay); /* NULL is allowed */
 
-/* event_json.c: an event as one line, {"event", "time_us", ...}.  `name` may be
- * NULL, and so may the code that the job's page has, of one that is over. */
+/* event_json.c: writes an event as one line, {"event", "time_us", ...}. `name`
+ * may be NULL, as may `exit_code`, the exit code of a job that is over. */
 void pai__event_json(pai__json_writer *w, const char *name,
                      const pai_event *event, const int64_t *exit_code);
 
-void pai__packer_free(pai_server *server); /* pack.c's */
-/* The door's connections go on in the next turn (door.c). */
-void pai__door_run_soon(pai__door *door);
-/* Where the server's time to end it all has come, it does (server.c). */
+void pai__packer_free(pai_server *server); /* of pack.c */
+/* http/listener.c: continues the listener's connections in the next loop
+ * step. */
+void pai__server_listener_run_soon(pai__server_listener *d);
+/* server.c: ends the server if it is time to. */
 void pai__server_check_end(pai_server *server);
 
 #endif

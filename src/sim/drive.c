@@ -1,7 +1,5 @@
-/* drive.c - virtual time passes, and the policy decides */
-#include "sim/driving.h"
-
-#include "sched/queue.h"
+/* drive.c - driver of virtual time: moments, decisions, nodes, adoption */
+#include "sim/drive.h"
 
 #include <stdlib.h>
 
@@ -36,7 +34,7 @@ int pai__drive_tell(pai__drive *d, pai_sched_event *event, pai_error **err)
   return pai_sched_send(d->sched, event, err);
 }
 
-/* --- time ----------------------------------------------------------------- */
+/* --- time ---------------------------------------------------------------- */
 
 pai_time pai__drive_next(const pai__drive *d)
 {
@@ -54,7 +52,7 @@ bool pai__drive_is_busy(const pai__drive *d)
   return d->timers.len > d->timers.nodes;
 }
 
-static int work(pai__drive *d, pai__djob *job, pai_error **err)
+static int work(pai__drive *d, pai__driven_job *job, pai_error **err)
 {
   pai_sched_event e = { .kind = PAI_SCHED_STARTED,
                         .id = job->id,
@@ -75,8 +73,8 @@ static int work(pai__drive *d, pai__djob *job, pai_error **err)
   return pai__drive_timer(d, job, PAI__TIMER_END, end, err);
 }
 
-int pai__drive_timer(pai__drive *d, pai__djob *job, enum pai__timer_kind kind,
-                     pai_time at, pai_error **err)
+int pai__drive_timer(pai__drive *d, pai__driven_job *job,
+                     enum pai__timer_kind kind, pai_time at, pai_error **err)
 {
   return pai__timer_set(&d->timers, &d->alloc, &job->timer, kind, job->slot,
                         at) < 0
@@ -84,9 +82,12 @@ int pai__drive_timer(pai__drive *d, pai__djob *job, enum pai__timer_kind kind,
            : PAI_OK;
 }
 
-int pai__drive_begin_run(pai__drive *d, pai__djob *job, pai_error **err)
+int pai__drive_begin_run(pai__drive *d, pai__driven_job *job, pai_error **err)
 {
-  pai_time cost = job->runs > 1 ? d->o.restart_cost : d->o.start_cost;
+  pai_time cost = d->o.ops->prepares != NULL
+                    ? d->o.ops->prepares(d->o.data, job)
+                  : job->runs > 1 ? d->o.restart_cost
+                                  : d->o.start_cost;
 
   if (cost == 0)
     return work(d, job, err);
@@ -94,9 +95,9 @@ int pai__drive_begin_run(pai__drive *d, pai__djob *job, pai_error **err)
   return pai__drive_timer(d, job, PAI__TIMER_WORK, d->now + cost, err);
 }
 
-static int happen(pai__drive *d, const pai__timer *x, pai_error **err)
+static int happen(pai__drive *d, const pai__sim_timer *x, pai_error **err)
 {
-  pai__djob *job;
+  pai__driven_job *job;
 
   if (pai__timer_kind_of(x) == PAI__TIMER_NODE)
     return d->o.ops->node(d->o.data, x->who);
@@ -104,7 +105,10 @@ static int happen(pai__drive *d, const pai__timer *x, pai_error **err)
     return pai__drive_kill(d, pai__drive_wait_at(d, x->who)->id, err);
   job = pai__drive_job(d, x->who);
   switch (pai__timer_kind_of(x)) {
-  case PAI__TIMER_END: return pai__drive_run_over(d, job, false, err);
+  case PAI__TIMER_END:
+    return job->returns && job->doing == PAI__WORKS
+             ? pai__drive_return(d, job, err)
+             : pai__drive_run_over(d, job, false, err);
   case PAI__TIMER_WORK: return work(d, job, err);
   default: return pai__drive_feed(d, job, PAI__EV_DUE, 0, err);
   }
@@ -117,7 +121,7 @@ int pai__drive_begin(pai__drive *d, pai_time now, pai_error **err)
   d->now = now;
   d->due |= pai_sched_next_time(d->sched) <= now;
   while (rc >= 0 && d->timers.len != 0 && d->timers.heap[0].time <= now) {
-    pai__timer x = d->timers.heap[0];
+    pai__sim_timer x = d->timers.heap[0];
 
     pai__timer_drop(&d->timers, x.at);
     rc = happen(d, &x, err);
@@ -125,10 +129,10 @@ int pai__drive_begin(pai__drive *d, pai_time now, pai_error **err)
   return rc < 0 ? rc : PAI_OK;
 }
 
-/* --- what the caller adds ------------------------------------------------- */
+/* --- events that the caller adds ----------------------------------------- */
 
 int pai__drive_come(pai__drive *d, const pai_request *request,
-                    pai__dwait **out, pai_error **err)
+                    pai__waiting_job **out, pai_error **err)
 {
   pai_sched_event e = { .kind = PAI_SCHED_SUBMIT, .request = request };
   bool due = d->due;
@@ -145,7 +149,7 @@ int pai__drive_come(pai__drive *d, const pai_request *request,
   return rc;
 }
 
-int pai__drive_patience(pai__drive *d, pai__dwait *wait, pai_time until)
+int pai__drive_patience(pai__drive *d, pai__waiting_job *wait, pai_time until)
 {
   return pai__timer_set(&d->timers, &d->alloc, &wait->timer,
                         PAI__TIMER_PATIENCE, wait->slot, until);
@@ -153,7 +157,7 @@ int pai__drive_patience(pai__drive *d, pai__dwait *wait, pai_time until)
 
 int pai__drive_kill(pai__drive *d, uint64_t id, pai_error **err)
 {
-  pai__djob *job = pai__drive_find(d, id, 0);
+  pai__driven_job *job = pai__drive_find(d, id, 0);
   int rc = PAI_OK;
 
   if (job == NULL && pai__drive_find_wait(d, id) == NULL)
@@ -175,20 +179,28 @@ int pai__drive_node_timer(pai__drive *d, uint32_t *at, uint32_t node,
   return PAI_OK;
 }
 
-static bool is_on(const pai__drive *d, const pai__djob *job, uint32_t node)
+int pai__drive_line(pai__drive *d, const char *line, size_t len,
+                    pai_error **err)
 {
-  const pai__run *run = pai__drive_place(d, job);
-  const pai__slot *slots = run != NULL ? pai__slots_of(d->sched, run) : NULL;
+  d->due = true;
+  return pai_sched_send_json(d->sched, line, len, err);
+}
 
-  for (uint32_t i = 0; run != NULL && i < run->tasks; i++)
-    if (slots[i].node == node)
+static bool is_on(const pai__drive *d, const pai__driven_job *job,
+                  uint32_t node)
+{
+  pai__run_info run;
+  bool placed = pai__drive_place(d, job, &run);
+
+  for (uint32_t i = 0; placed && i < run.tasks; i++)
+    if (run.slots[i].node == node)
       return true;
   return false;
 }
 
 static int by_id(const void *a, const void *b)
 {
-  const pai__djob *const *x = a, *const *y = b;
+  const pai__driven_job *const *x = a, *const *y = b;
 
   if ((*x)->id != (*y)->id)
     return (*x)->id < (*y)->id ? -1 : 1;
@@ -196,11 +208,11 @@ static int by_id(const void *a, const void *b)
                                          : (*x)->instance > (*y)->instance;
 }
 
-/* What runs there is disturbed, by its number: none of them goes because of
- * another. */
+/* Ends the runs on a node, in order of their ids.  The list is made first;
+ * ending one run does not remove another. */
 static int disturb(pai__drive *d, uint32_t node, pai_error **err)
 {
-  pai__djob **list = NULL, *job;
+  pai__driven_job **list = NULL, *job;
   size_t n = 0, cap = 0;
   int rc = PAI_OK;
 
@@ -224,7 +236,8 @@ int pai__drive_node(pai__drive *d, uint32_t node, int state, const char *why,
                     pai_error **err)
 {
   pai_sched_event e = { .kind = PAI_SCHED_NODE,
-                        .node = d->sched->park->spots[node].name,
+                        .node =
+                          pai__sched_cluster_of(d->sched)->nodes[node].name,
                         .number = state,
                         .text = why,
                         .gpu = -1 };
@@ -233,11 +246,12 @@ int pai__drive_node(pai__drive *d, uint32_t node, int state, const char *why,
   return rc < 0 || state != PAI_NODE_SICK ? rc : disturb(d, node, err);
 }
 
-/* --- deciding ------------------------------------------------------------- */
+/* --- deciding ------------------------------------------------------------ */
 
-/* What others submitted comes in when it starts. */
-static int born(pai__drive *d, uint64_t id, uint32_t instance, pai__djob **out,
-                pai_error **err)
+/* Finds a job or makes one; a request that others submitted becomes a job of
+ * the driver here. */
+static int born(pai__drive *d, uint64_t id, uint32_t instance,
+                pai__driven_job **out, pai_error **err)
 {
   int rc = pai__drive_born(d, out, id, instance);
 
@@ -246,7 +260,7 @@ static int born(pai__drive *d, uint64_t id, uint32_t instance, pai__djob **out,
 
 static int on_start(pai__drive *d, const pai_decision *x, pai_error **err)
 {
-  pai__djob *job;
+  pai__driven_job *job;
   int rc = born(d, x->id, x->instance, &job, err);
 
   if (rc < 0)
@@ -264,10 +278,11 @@ static int on_start(pai__drive *d, const pai_decision *x, pai_error **err)
 
 static int on_resize(pai__drive *d, const pai_decision *x, pai_error **err)
 {
-  pai__djob *job = pai__drive_find(d, x->id, x->instance);
+  pai__driven_job *job = pai__drive_find(d, x->id, x->instance);
   pai_sched_event e = { .kind = PAI_SCHED_RESIZED,
                         .id = x->id,
                         .instance = x->instance };
+  pai__run_info run;
   int rc = PAI_OK;
 
   if (job == NULL)
@@ -276,7 +291,8 @@ static int on_resize(pai__drive *d, const pai_decision *x, pai_error **err)
     rc = d->o.ops->resized(d->o.data, job);
   if (rc == PAI_OK && x->kind == PAI_DECISION_SHRINK)
     rc = pai__drive_tell(d, &e, err);
-  job->tasks = pai__drive_place(d, job)->tasks;
+  if (pai__drive_place(d, job, &run))
+    job->tasks = run.tasks;
   if (rc == PAI_OK && d->o.ops->resized != NULL)
     rc = d->o.ops->resized(d->o.data, job);
   return rc;
@@ -284,7 +300,7 @@ static int on_resize(pai__drive *d, const pai_decision *x, pai_error **err)
 
 static int carry_out(pai__drive *d, const pai_decision *x, pai_error **err)
 {
-  pai__djob *job;
+  pai__driven_job *job;
 
   switch (x->kind) {
   case PAI_DECISION_START: return on_start(d, x, err);
@@ -295,7 +311,7 @@ static int carry_out(pai__drive *d, const pai_decision *x, pai_error **err)
   }
 }
 
-/* All that was decided, before anything of it is done: that changes the
+/* Copies all decisions first, since carrying them out changes the
  * scheduler. */
 static int read_decisions(pai__drive *d, int n, pai_error **err)
 {
@@ -316,11 +332,12 @@ static int read_decisions(pai__drive *d, int n, pai_error **err)
   return PAI_OK;
 }
 
-/* Preemptions of one time, of each request and each run; and some more. */
+/* Limit of preemptions at one time: for each request and run, plus a
+ * constant. */
 enum { STOPS_OF_EACH = 100, STOPS_MORE = 1000 };
 
-/* Those of one time come to an end, unless a policy has two stop each other:
- * then time would stand still. */
+/* Fails if a policy preempts without end at one time, e.g. if two runs always
+ * preempt each other. */
 static int count_stops(pai__drive *d, int n, pai_error **err)
 {
   pai_sched_view view = { .struct_size = sizeof(view) };
@@ -340,12 +357,13 @@ static int count_stops(pai__drive *d, int n, pai_error **err)
     return PAI_OK;
   (void)pai__fail(err, PAI_ELIMIT,
                   "policy '%s' preempted %llu runs at one time (%lld us), of "
-                  "%u requests: some preempt each other without an end",
+                  "%u requests: they preempt each other endlessly",
                   view.policy, (unsigned long long)d->stops, (long long)d->now,
                   view.requests);
-  pai__error_help(err, "a policy of your own has to preempt by an order that "
-                       "its preemptions do not change; of a built-in one it "
-                       "is a defect: report it with the trace");
+  pai__error_help(
+    err,
+    "a custom policy must preempt by an order that preemptions do not change; "
+    "in a built-in policy this is a defect: report it with the trace");
   return PAI_ELIMIT;
 }
 
@@ -367,24 +385,54 @@ int pai__drive_end(pai__drive *d, pai_error **err)
   return rc < 0 ? rc : PAI_OK;
 }
 
-/* --- what others began ---------------------------------------------------- */
+/* --- moments ------------------------------------------------------------- */
+
+int pai__drive_moment(pai__drive *d, pai_time now, pai_error **err)
+{
+  int rc;
+
+  if (d->o.ops->passes != NULL)
+    d->o.ops->passes(d->o.data, now);
+  rc = pai__drive_begin(d, now, err);
+  if (rc == PAI_OK && d->o.ops->add != NULL)
+    rc = d->o.ops->add(d->o.data);
+  return rc == PAI_OK ? pai__drive_end(d, err) : rc;
+}
+
+int pai__drive_run(pai__drive *d, pai_time until, pai_error **err)
+{
+  int rc = PAI_OK;
+
+  while (rc == PAI_OK && !d->o.ops->is_over(d->o.data)) {
+    pai_time now = pai__drive_next(d), next = d->o.ops->next(d->o.data);
+
+    now = next < now ? next : now;
+    if (now == INT64_MAX)
+      break;
+    if (now > until)
+      return 1;
+    rc = pai__drive_moment(d, now > d->now ? now : d->now, err);
+  }
+  return rc;
+}
+
+/* --- adopting runs that others began ------------------------------------- */
 
 static int adopt_run(pai__drive *d, uint64_t id, uint32_t instance,
                      pai_error **err)
 {
-  const pai__run *run;
-  pai__djob *job;
+  pai__run_info run;
+  pai__driven_job *job;
   int rc = born(d, id, instance, &job, err);
 
-  if (rc < 0)
+  if (rc < 0 || !pai__drive_place(d, job, &run))
     return rc;
-  run = pai__drive_place(d, job);
-  job->tasks = run->tasks;
-  job->since = job->works = job->started = run->since;
+  job->tasks = run.tasks;
+  job->since = job->works = job->started = run.since;
   job->runs = 1;
-  if (run->state == PAI__RUN_PLACED)
+  if (run.state == PAI__RUN_PLACED)
     return pai__drive_feed(d, job, PAI__EV_PLACED, 0, err);
-  return pai__drive_resume(d, job, run->state == PAI__RUN_STOPPING, run->cause,
+  return pai__drive_resume(d, job, run.state == PAI__RUN_STOPPING, run.cause,
                            err);
 }
 

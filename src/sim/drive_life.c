@@ -1,21 +1,9 @@
-/* drive_life.c - what happens to a job, and what is done about it */
-#include "sim/driving.h"
+/* drive_life.c - the fold of a driven job: events, actions and ends of runs */
+#include "sim/drive.h"
 
-#include "sched/queue.h"
+/* --- actions ------------------------------------------------------------- */
 
-const pai__run *pai__drive_place(const pai__drive *d, const pai__djob *job)
-{
-  const pai__req *r = pai__req_at(d->sched, job->req);
-  uint32_t run = r->id == job->id
-                   ? pai__run_find(d->sched, job->req, job->instance)
-                   : PAI__NONE;
-
-  return run != PAI__NONE ? pai__run_at(d->sched, run) : NULL;
-}
-
-/* --- acting --------------------------------------------------------------- */
-
-static int tell_of(pai__drive *d, const pai__djob *job, int kind,
+static int tell_of(pai__drive *d, const pai__driven_job *job, int kind,
                    int64_t number, const char *key, pai_error **err)
 {
   pai_sched_event e = { .kind = kind,
@@ -27,7 +15,8 @@ static int tell_of(pai__drive *d, const pai__djob *job, int kind,
   return pai__drive_tell(d, &e, err);
 }
 
-static int do_return(pai__drive *d, pai__djob *job, bool hold, pai_error **err)
+static int do_return(pai__drive *d, pai__driven_job *job, bool hold,
+                     pai_error **err)
 {
   int rc = tell_of(d, job, PAI_SCHED_RETURNED, 0, NULL, err);
 
@@ -37,7 +26,7 @@ static int do_return(pai__drive *d, pai__djob *job, bool hold, pai_error **err)
   return rc;
 }
 
-static int do_release(pai__drive *d, pai__djob *job, pai_error **err)
+static int do_release(pai__drive *d, pai__driven_job *job, pai_error **err)
 {
   bool runs = job->tasks != 0;
 
@@ -46,15 +35,21 @@ static int do_release(pai__drive *d, pai__djob *job, pai_error **err)
                  job->life.code, NULL, err);
 }
 
-/* It has so much time to leave. */
-static int do_stop(pai__drive *d, pai__djob *job, pai_time time,
+static pai_time leaves(const pai__drive *d, const pai__driven_job *job)
+{
+  return d->o.ops->leaves != NULL ? d->o.ops->leaves(d->o.data, job)
+                                  : d->o.stop_cost;
+}
+
+/* Gives the job `time` to stop. */
+static int do_stop(pai__drive *d, pai__driven_job *job, pai_time time,
                    pai_error **err)
 {
   job->doing = PAI__LEAVES;
   return pai__drive_timer(d, job, PAI__TIMER_END, d->now + time, err);
 }
 
-static int do_finish(pai__drive *d, pai__djob *job)
+static int do_finish(pai__drive *d, pai__driven_job *job)
 {
   int rc = PAI_OK;
 
@@ -64,12 +59,12 @@ static int do_finish(pai__drive *d, pai__djob *job)
   return rc;
 }
 
-static int act(pai__drive *d, pai__djob *job, const pai__action *a,
+static int act(pai__drive *d, pai__driven_job *job, const pai__action *a,
                pai_error **err)
 {
   switch (a->kind) {
   case PAI__DO_START: return pai__drive_begin_run(d, job, err);
-  case PAI__DO_STOP: return do_stop(d, job, d->o.stop_cost, err);
+  case PAI__DO_STOP: return do_stop(d, job, leaves(d, job), err);
   case PAI__DO_KILL: return do_stop(d, job, 0, err);
   case PAI__DO_RETURN: return do_return(d, job, a->until != 0, err);
   case PAI__DO_RESUME:
@@ -77,11 +72,11 @@ static int act(pai__drive *d, pai__djob *job, const pai__action *a,
   case PAI__DO_WAIT:
     return pai__drive_timer(d, job, PAI__TIMER_DUE, a->until, err);
   case PAI__DO_RELEASE: return do_release(d, job, err);
-  default: return PAI_OK; /* it has asked for room */
+  default: return PAI_OK; /* PAI__DO_QUEUE: already submitted */
   }
 }
 
-static int act_all(pai__drive *d, pai__djob *job, pai_error **err)
+static int act_all(pai__drive *d, pai__driven_job *job, pai_error **err)
 {
   pai__action a;
   int rc = PAI_OK;
@@ -94,7 +89,7 @@ static int act_all(pai__drive *d, pai__djob *job, pai_error **err)
   return rc;
 }
 
-static int handle(const pai__drive *d, pai__djob *job,
+static int handle(const pai__drive *d, pai__driven_job *job,
                   enum pai__event_kind kind, int code, pai_error **err)
 {
   pai__job_event e = {
@@ -108,18 +103,19 @@ static int handle(const pai__drive *d, pai__djob *job,
     (unsigned long long)job->id, (int)job->life.state, (int)kind);
 }
 
-int pai__drive_feed(pai__drive *d, pai__djob *job, enum pai__event_kind kind,
-                    int code, pai_error **err)
+int pai__drive_feed(pai__drive *d, pai__driven_job *job,
+                    enum pai__event_kind kind, int code, pai_error **err)
 {
   int rc = handle(d, job, kind, code, err);
 
   return rc < 0 ? rc : act_all(d, job, err);
 }
 
-/* --- the end of a run ----------------------------------------------------- */
+/* --- the end of a run ---------------------------------------------------- */
 
-/* Of its work, what is safe is kept; what was in vain is returned. */
-static pai_time keep_work(const pai__drive *d, pai__djob *job, pai_time worked)
+/* Saves work up to the last checkpoint; returns the rest, which is lost. */
+static pai_time keep_work(const pai__drive *d, pai__driven_job *job,
+                          pai_time worked)
 {
   pai_time every = d->o.checkpoint;
   pai_time safe = every != 0 ? worked / every * every : 0;
@@ -128,8 +124,8 @@ static pai_time keep_work(const pai__drive *d, pai__djob *job, pai_time worked)
   return worked - safe;
 }
 
-/* It begins its next attempt, and with nothing. */
-static pai_time drop_work(pai__djob *job, pai_time worked)
+/* Begins the next attempt from the beginning; returns the lost work. */
+static pai_time drop_work(pai__driven_job *job, pai_time worked)
 {
   pai_time lost = job->saved + worked;
 
@@ -139,7 +135,7 @@ static pai_time drop_work(pai__djob *job, pai_time worked)
   return lost;
 }
 
-static enum pai__left how_left(const pai__djob *job, bool disturbed)
+static enum pai__left how_left(const pai__driven_job *job, bool disturbed)
 {
   if (job->life.state == PAI__JOB_DONE)
     return PAI__LEFT_OVER;
@@ -149,7 +145,7 @@ static enum pai__left how_left(const pai__djob *job, bool disturbed)
                                          : PAI__LEFT_AGAIN;
 }
 
-int pai__drive_run_over(pai__drive *d, pai__djob *job, bool disturbed,
+int pai__drive_run_over(pai__drive *d, pai__driven_job *job, bool disturbed,
                         pai_error **err)
 {
   bool left = job->doing == PAI__LEAVES;
@@ -179,39 +175,53 @@ int pai__drive_run_over(pai__drive *d, pai__djob *job, bool disturbed,
   return rc < 0 ? rc : act_all(d, job, err);
 }
 
-/* --- being stopped -------------------------------------------------------- */
+/* --- stopping ------------------------------------------------------------ */
 
-/* Would it be done before it could be stopped? */
-static bool ends_anyway(const pai__drive *d, const pai__djob *job)
+/* Returns whether the work would end before a stop takes effect. */
+static bool ends_anyway(const pai__drive *d, const pai__driven_job *job)
 {
-  return job->doing == PAI__WORKS &&
-         d->timers.heap[job->timer].time <= d->now + d->o.stop_cost;
+  pai_time time = leaves(d, job);
+
+  return time < 0 || (job->doing == PAI__WORKS &&
+                      d->timers.heap[job->timer].time <= d->now + time);
 }
 
-int pai__drive_stop(pai__drive *d, pai__djob *job, int cause, pai_error **err)
+static int stop_for(pai__drive *d, pai__driven_job *job, int cause,
+                    pai_error **err)
 {
-  if (job->doing == PAI__LEAVES || job->tasks == 0 || ends_anyway(d, job))
-    return PAI_OK;
   job->stop = (uint8_t)cause;
   return pai__drive_feed(
     d, job, cause == PAI_STOP_PREEMPTED ? PAI__EV_PREEMPTED : PAI__EV_STOP, 0,
     err);
 }
 
-int pai__drive_kill_job(pai__drive *d, pai__djob *job, pai_error **err)
+int pai__drive_stop(pai__drive *d, pai__driven_job *job, int cause,
+                    pai_error **err)
+{
+  return job->doing == PAI__LEAVES || job->tasks == 0 || ends_anyway(d, job)
+           ? PAI_OK
+           : stop_for(d, job, cause, err);
+}
+
+int pai__drive_return(pai__drive *d, pai__driven_job *job, pai_error **err)
+{
+  job->returns = false;
+  return stop_for(d, job, PAI_STOP_PREEMPTED, err);
+}
+
+int pai__drive_kill_job(pai__drive *d, pai__driven_job *job, pai_error **err)
 {
   if (ends_anyway(d, job))
     return PAI_OK;
   if (job->stop == PAI_STOP_CANCELLED || job->stop == PAI_STOP_LIMIT)
     return PAI_OK;
-  job->stop = PAI_STOP_CANCELLED;
-  return pai__drive_feed(d, job, PAI__EV_STOP, 0, err);
+  return stop_for(d, job, PAI_STOP_CANCELLED, err);
 }
 
-/* --- adopting ------------------------------------------------------------- */
+/* --- adopting ------------------------------------------------------------ */
 
-/* It works already, and this is known of it. */
-static int go_on(pai__drive *d, pai__djob *job, pai_error **err)
+/* Sets the end of a run that works already. */
+static int go_on(pai__drive *d, pai__driven_job *job, pai_error **err)
 {
   pai_time end;
   int rc = d->o.ops->lasts(d->o.data, job);
@@ -226,8 +236,8 @@ static int go_on(pai__drive *d, pai__djob *job, pai_error **err)
                           err);
 }
 
-int pai__drive_resume(pai__drive *d, pai__djob *job, bool stopping, int cause,
-                      pai_error **err)
+int pai__drive_resume(pai__drive *d, pai__driven_job *job, bool stopping,
+                      int cause, pai_error **err)
 {
   pai__action a;
   int rc = handle(d, job, PAI__EV_PLACED, 0, err);

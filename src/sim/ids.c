@@ -1,76 +1,68 @@
-/* ids.c - jobs of a trace by what it calls them */
+/* ids.c - finds jobs of a simulation by their ids in the trace */
 #include "sim/ids.h"
 
 enum { FIRST = 64 };
 
-void pai__ids_init(pai__ids *ids, pai__key_of key_of, const void *data)
+void pai__ids_init(pai__ids *ids, const pai_alloc *alloc, pai__id_of id_of,
+                   const void *data)
 {
-  *ids = (pai__ids){ .key_of = key_of, .data = data };
-  pai__lookup_init(&ids->bad);
+  *ids = (pai__ids){ .id_of = id_of, .data = data };
+  pai__map_init(&ids->bad, alloc);
+  pai__map_init(&ids->older, alloc);
 }
 
-void pai__ids_dispose(pai__ids *ids, const pai_alloc *alloc)
+void pai__ids_dispose(pai__ids *ids)
 {
-  pai__free(alloc, ids->there, ids->nslots * sizeof(*ids->there));
-  pai__flat_dispose(&ids->bad.slots, alloc);
-  pai__free(alloc, ids->ring, PAI__LATELY * sizeof(*ids->ring));
+  pai__free(ids->bad.alloc, ids->there, ids->nslots * sizeof(*ids->there));
+  pai__map_dispose(&ids->bad);
+  pai__map_dispose(&ids->older);
   ids->there = NULL;
   ids->nslots = ids->live = 0;
-  ids->ring = NULL;
 }
 
-uint64_t pai__id_key(const char *id)
-{
-  uint64_t h = UINT64_C(0xcbf29ce484222325);
+/* --- jobs that are present ----------------------------------------------- */
 
-  for (; *id != '\0'; id++)
-    h = (h ^ (unsigned char)*id) * UINT64_C(0x100000001b3);
-  h ^= h >> 32;
-  return h != 0 ? h : 1;
+static uint32_t hash_of(const char *id)
+{
+  return (uint32_t)pai__map_hash(id, strlen(id));
 }
 
-/* --- those that are there ------------------------------------------------- */
-
-static uint32_t half_of(uint64_t key)
+static uint32_t home(const pai__ids *ids, uint32_t hash)
 {
-  return (uint32_t)key;
+  return (hash * UINT32_C(0x9e3779b1) >> 7) & (ids->nslots - 1);
 }
 
-static uint32_t home(const pai__ids *ids, uint32_t half)
+/* Returns the slot of an id, or the empty slot where it belongs. */
+static uint32_t find(const pai__ids *ids, const char *id)
 {
-  return (half * UINT32_C(0x9e3779b1) >> 7) & (ids->nslots - 1);
-}
-
-/* Its slot, or the one that is empty where it would be. */
-static uint32_t find(const pai__ids *ids, uint64_t key)
-{
-  uint32_t mask = ids->nslots - 1, half = half_of(key), i = home(ids, half);
+  uint32_t mask = ids->nslots - 1, hash = hash_of(id), i = home(ids, hash);
 
   for (; ids->there[i].number != 0; i = (i + 1) & mask)
-    if (ids->there[i].half == half &&
-        ids->key_of(ids->data, ids->there[i].number) == key)
+    if (ids->there[i].hash == hash &&
+        strcmp(ids->id_of(ids->data, ids->there[i].number), id) == 0)
       break;
   return i;
 }
 
-uint32_t pai__ids_find(const pai__ids *ids, uint64_t key)
+uint32_t pai__ids_find(const pai__ids *ids, const char *id)
 {
-  uint32_t number = ids->nslots != 0 ? ids->there[find(ids, key)].number : 0;
+  uint32_t number = ids->nslots != 0 ? ids->there[find(ids, id)].number : 0;
 
   return number != 0 ? number : PAI__NONE;
 }
 
 static void put(pai__ids *ids, pai__id_slot x)
 {
-  uint32_t i = home(ids, x.half);
+  uint32_t i = home(ids, x.hash);
 
   while (ids->there[i].number != 0)
     i = (i + 1) & (ids->nslots - 1);
   ids->there[i] = x;
 }
 
-static int reserve(pai__ids *ids, const pai_alloc *alloc)
+static int reserve(pai__ids *ids)
 {
+  const pai_alloc *alloc = ids->bad.alloc;
   uint32_t n = ids->nslots;
   pai__id_slot *from = ids->there, *bigger;
 
@@ -88,14 +80,15 @@ static int reserve(pai__ids *ids, const pai_alloc *alloc)
   return PAI_OK;
 }
 
-/* What stands behind it moves up, so that nothing is hidden behind a gap. */
+/* Removes a slot and moves later ones up, so that linear probing finds
+ * them. */
 static void drop(pai__ids *ids, uint32_t gap)
 {
   uint32_t mask = ids->nslots - 1;
 
   for (uint32_t i = (gap + 1) & mask; ids->there[i].number != 0;
        i = (i + 1) & mask)
-    if (((i - home(ids, ids->there[i].half)) & mask) >= ((i - gap) & mask)) {
+    if (((i - home(ids, ids->there[i].hash)) & mask) >= ((i - gap) & mask)) {
       ids->there[gap] = ids->there[i];
       gap = i;
     }
@@ -103,23 +96,22 @@ static void drop(pai__ids *ids, uint32_t gap)
   ids->live--;
 }
 
-int pai__ids_add(pai__ids *ids, const pai_alloc *alloc, uint64_t key,
-                 uint32_t number)
+int pai__ids_add(pai__ids *ids, const char *id, uint32_t number)
 {
   uint32_t i;
 
-  if (reserve(ids, alloc) < 0)
+  if (reserve(ids) < 0)
     return PAI_ENOMEM;
-  i = find(ids, key);
+  i = find(ids, id);
   ids->live += ids->there[i].number == 0;
-  ids->there[i] = (pai__id_slot){ half_of(key), number };
+  ids->there[i] = (pai__id_slot){ hash_of(id), number };
   return PAI_OK;
 }
 
-/* If it is not another's by now. */
-static void leave(pai__ids *ids, uint64_t key, uint32_t number)
+/* Removes a job unless a later one has taken its slot. */
+static void leave(pai__ids *ids, const char *id, uint32_t number)
 {
-  uint32_t mask = ids->nslots - 1, i = home(ids, half_of(key));
+  uint32_t mask = ids->nslots - 1, i = home(ids, hash_of(id));
 
   while (ids->there[i].number != 0 && ids->there[i].number != number)
     i = (i + 1) & mask;
@@ -127,32 +119,26 @@ static void leave(pai__ids *ids, uint64_t key, uint32_t number)
     drop(ids, i);
 }
 
-/* --- those that ended badly ----------------------------------------------- */
+/* --- jobs that ended badly ----------------------------------------------- */
 
-static int remember(pai__ids *ids, const pai_alloc *alloc, uint64_t key)
+bool pai__ids_failed(const pai__ids *ids, const char *id)
 {
-  if (ids->ring == NULL) {
-    ids->ring = pai__zalloc(alloc, PAI__LATELY * sizeof(*ids->ring));
-    if (ids->ring == NULL)
-      return PAI_ENOMEM;
-  }
-  if (pai__lookup_get(&ids->bad, key) != PAI__NONE)
-    return PAI_OK;
-  if (ids->ring[ids->next] != 0)
-    pai__lookup_remove(&ids->bad, ids->ring[ids->next]);
-  ids->ring[ids->next] = 0;
-  if (pai__lookup_reserve(&ids->bad, alloc) < 0)
-    return PAI_ENOMEM;
-  pai__lookup_add(&ids->bad, key, 1);
-  ids->ring[ids->next] = key;
-  ids->next = (ids->next + 1) % PAI__LATELY;
-  return PAI_OK;
+  size_t len = strlen(id);
+
+  return pai__map_get(&ids->bad, id, len) != NULL ||
+         pai__map_get(&ids->older, id, len) != NULL;
 }
 
-int pai__ids_end(pai__ids *ids, const pai_alloc *alloc, uint64_t key,
-                 uint32_t number, bool badly)
+int pai__ids_end(pai__ids *ids, const char *id, uint32_t number, bool badly)
 {
   if (ids->nslots != 0)
-    leave(ids, key, number);
-  return badly ? remember(ids, alloc, key) : PAI_OK;
+    leave(ids, id, number);
+  if (!badly)
+    return PAI_OK;
+  if (ids->bad.live == PAI__LATELY) {
+    pai__map_dispose(&ids->older);
+    ids->older = ids->bad;
+    pai__map_init(&ids->bad, ids->older.alloc);
+  }
+  return pai__map_set(&ids->bad, id, strlen(id), ids);
 }

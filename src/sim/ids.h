@@ -1,51 +1,51 @@
 /*
- * ids.h - internal: jobs of a trace by what it calls them
+ * ids.h - internal: finds jobs of a simulation by their ids in the trace
  *
- * Of each job that is there, and of some that ended badly lately: the memory of
- * a simulation does not grow with those that are over.  What is not known
- * counts as having ended well.
+ * It holds the jobs that are present, and at least the last PAI__LATELY jobs
+ * that ended badly, so memory does not grow with the number of jobs that are
+ * over.  A job that is not found counts as having ended well.
  *
- * A job that is there costs eight bytes in a table that is three quarters full
- * at most: its number, and half of its key; the whole key is its owner's.
+ * A job that is present costs eight bytes, in a hash table that is at most
+ * three quarters full: its number, and a hash.  The id itself is kept by the
+ * job's owner.
  */
 #ifndef PAI_SRC_SIM_IDS_H
 #define PAI_SRC_SIM_IDS_H
 
-#include "sched/flat.h"
+#include "base/flat.h"
+#include "base/map.h"
 
 enum { PAI__LATELY = 1 << 16 };
 
-/* The key of a job that is there. */
-typedef uint64_t (*pai__key_of)(const void *data, uint32_t number);
+/* Returns the id of a job that is present. */
+typedef const char *(*pai__id_of)(const void *data, uint32_t number);
 
 typedef struct pai__id_slot {
-  uint32_t half;   /* of the key */
-  uint32_t number; /* 0: nothing */
+  uint32_t hash;
+  uint32_t number; /* 0: empty */
 } pai__id_slot;
 
 typedef struct pai__ids {
-  pai__key_of key_of;
+  pai__id_of id_of;
   const void *data;
   pai__id_slot *there;
   uint32_t nslots, live;
-  pai__lookup bad;
-  uint64_t *ring; /* of keys in `bad`, the oldest at `next`; or NULL */
-  uint32_t next;
+  pai__map bad, older; /* ids that ended badly: the last ones, and up to
+                          PAI__LATELY before them */
 } pai__ids;
 
-void pai__ids_init(pai__ids *ids, pai__key_of key_of, const void *data);
-void pai__ids_dispose(pai__ids *ids, const pai_alloc *alloc);
+void pai__ids_init(pai__ids *ids, const pai_alloc *alloc, pai__id_of id_of,
+                   const void *data);
+void pai__ids_dispose(pai__ids *ids);
 
-/* What stands for an id; never 0. */
-uint64_t pai__id_key(const char *id);
-
-/* The number of the job that is there and has that key, or PAI__NONE. */
-uint32_t pai__ids_find(const pai__ids *ids, uint64_t key);
-/* A later job of the same id takes its place; it need not be known yet.  PAI_OK or PAI_ENOMEM. */
-int pai__ids_add(pai__ids *ids, const pai_alloc *alloc, uint64_t key,
-                 uint32_t number);
-/* It is over.  PAI_OK or PAI_ENOMEM. */
-int pai__ids_end(pai__ids *ids, const pai_alloc *alloc, uint64_t key,
-                 uint32_t number, bool badly);
+/* Returns the number of the job with that id, or PAI__NONE. */
+uint32_t pai__ids_find(const pai__ids *ids, const char *id);
+/* Returns whether a job with that id has lately ended badly. */
+bool pai__ids_failed(const pai__ids *ids, const char *id);
+/* Adds a job, which replaces an earlier one of the same id.  `id_of` need not
+ * know the new number yet.  Returns PAI_OK or PAI_ENOMEM. */
+int pai__ids_add(pai__ids *ids, const char *id, uint32_t number);
+/* Removes a job that is over.  Returns PAI_OK or PAI_ENOMEM. */
+int pai__ids_end(pai__ids *ids, const char *id, uint32_t number, bool badly);
 
 #endif

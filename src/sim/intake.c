@@ -1,41 +1,48 @@
-/* intake.c - what a trace tells happens: jobs come, nodes change, owners kill */
-#include "sim/distribution.h"
+/* intake.c - applies the records of a trace: submits jobs, changes nodes,
+ * kills jobs */
+#include "sim/scale.h"
 #include "sim/sim.h"
 
-#include "base/utf8.h"
-#include "sched/queue.h"
+#include "base/text/utf8.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
-/* --- what is wrong with it ------------------------------------------------ */
+/* --- problems of records ------------------------------------------------- */
 
-/* Does anybody want to know? */
-static bool is_told(const pai_sim *sim)
-{
-  return sim->o.strict || sim->o.on_line != NULL;
-}
-
-/* Somebody is told of a line; if options say so, it is an error. */
+/* Reports a problem of a record to the callback; an error if `strict`. */
 static int complain(pai_sim *sim, const pai_trace_record *r, bool used,
-                    int code, const char *why)
+                    const char *why)
 {
   if (sim->o.strict)
-    return pai__fail_at(sim->err, code, (pai__pos){ (uint32_t)r->line, 0 },
-                        "%s", why);
+    return pai__fail_at(sim->err, PAI_EINVAL,
+                        (pai__pos){ (uint32_t)r->line, 0 }, "%s", why);
   if (sim->o.on_line != NULL)
     sim->o.on_line(sim->o.user_data, r->line, used, why);
   return PAI_OK;
 }
 
-/* --- lives ---------------------------------------------------------------- */
+/* The same with a name in the message. */
+static int complain_of(pai_sim *sim, const pai_trace_record *r, bool used,
+                       const char *before, const char *name,
+                       const char *behind)
+{
+  char why[160], shown[PAI__EXCERPT];
+
+  if (!sim->o.strict && sim->o.on_line == NULL)
+    return PAI_OK;
+  (void)snprintf(why, sizeof(why), "%s '%s'%s", before,
+                 pai__excerpt(shown, name, strlen(name)), behind);
+  return complain(sim, r, used, why);
+}
+
+/* --- folds --------------------------------------------------------------- */
 
 typedef struct made_form {
   pai__job_form form;
   pai__form_role role;
 } made_form;
 
-/* The tasks of a job start and end together, so one stands for all. */
+/* The tasks of a job start and end together, so the form has one task. */
 const pai__job_form *pai__sim_form(pai_sim *sim, uint32_t retries)
 {
   made_form *f;
@@ -68,28 +75,23 @@ void pai__sim_free_forms(pai_sim *sim)
   pai__map_dispose(&sim->forms);
 }
 
-/* --- its request ---------------------------------------------------------- */
+/* --- the request --------------------------------------------------------- */
 
-/* Where there is no such virtual cluster, it belongs to the default one, or to
- * the first. */
+/* Maps an unknown virtual cluster to "default", or to the first one. */
 static int map_vc(pai_sim *sim, const pai_trace_record *r, pai_request *q,
                   uint32_t *vc)
 {
-  const pai__park *park = sim->sched->park;
-  char why[160], shown[PAI__EXCERPT];
+  const pai__sched_cluster *cluster = pai__sched_cluster_of(sim->sched);
+  const char *unknown = q->vc != NULL ? q->vc : "default";
 
-  *vc = pai__tenant_of(sim->sched, q->vc);
+  *vc = pai__sched_vc_of(sim->sched, q->vc);
   if (*vc != PAI__NONE)
     return PAI_OK;
-  if (is_told(sim))
-    (void)snprintf(why, sizeof(why), "there is no virtual cluster '%s'",
-                   q->vc != NULL ? pai__excerpt(shown, q->vc, strlen(q->vc))
-                                 : "default");
-  *vc = pai__park_tenant(park, "default");
+  *vc = pai__sched_cluster_vc(cluster, "default");
   *vc = *vc != PAI__NONE ? *vc : 0;
-  q->vc = park->tenants[*vc].name;
+  q->vc = cluster->vcs[*vc].name;
   sim->mapped_vcs++;
-  return complain(sim, r, true, PAI_EINVAL, why);
+  return complain_of(sim, r, true, "there is no virtual cluster", unknown, "");
 }
 
 static int copy_wants(pai_sim *sim, const pai_trace_record *r)
@@ -108,39 +110,37 @@ static int copy_wants(pai_sim *sim, const pai_trace_record *r)
   return PAI_OK;
 }
 
-/* Where there are no such GPUs, any will do. */
+/* Maps an unknown kind of GPU to any. */
 static int map_types(pai_sim *sim, const pai_trace_record *r, pai_request *q)
 {
+  const pai__sched_cluster *cluster = pai__sched_cluster_of(sim->sched);
   const char *unknown = NULL;
-  char why[160], shown[PAI__EXCERPT];
   int rc;
 
   for (size_t i = 0; i < r->nwants; i++)
     if (r->wants[i].type != NULL &&
-        pai__park_type(sim->sched->park, r->wants[i].type) == PAI__NONE)
+        pai__sched_cluster_type(cluster, r->wants[i].type) == PAI__NONE)
       unknown = r->wants[i].type;
   if (unknown == NULL)
     return PAI_OK;
   rc = copy_wants(sim, r);
   for (size_t i = 0; i < r->nwants && rc == PAI_OK; i++)
     if (r->wants[i].type != NULL &&
-        pai__park_type(sim->sched->park, r->wants[i].type) == PAI__NONE)
+        pai__sched_cluster_type(cluster, r->wants[i].type) == PAI__NONE)
       sim->wants[i].type = NULL;
   if (rc < 0)
     return rc;
   q->wants = sim->wants;
   sim->mapped_types++;
-  if (is_told(sim))
-    (void)snprintf(why, sizeof(why), "there is no kind of GPU or SKU '%s'",
-                   pai__excerpt(shown, unknown, strlen(unknown)));
-  return complain(sim, r, true, PAI_EINVAL, why);
+  return complain_of(sim, r, true, "there is no kind of GPU or SKU", unknown,
+                     "");
 }
 
-/* Those that are there.  1; 0: it could never start, since *why; or a code. */
+/* Lists the jobs that this job waits for and that are present.  Returns 1; 0:
+ * it could never start, and *why is set; or a code. */
 static int find_after(pai_sim *sim, const pai_trace_record *r, pai_request *q,
                       const char **why)
 {
-  uint64_t own = r->id != NULL ? pai__id_key(r->id) : 0;
   size_t n = 0;
 
   if (r->nafter > sim->after_cap) {
@@ -153,14 +153,14 @@ static int find_after(pai_sim *sim, const pai_trace_record *r, pai_request *q,
     sim->after_cap = r->nafter;
   }
   for (size_t i = 0; i < r->nafter; i++) {
-    uint64_t key = pai__id_key(r->after[i]);
-    uint32_t number = pai__ids_find(&sim->ids, key);
+    uint32_t number = pai__ids_find(&sim->ids, r->after[i]);
+    bool own = r->id != NULL && strcmp(r->after[i], r->id) == 0;
 
-    *why = key == own ? "it is to come after itself"
-                      : "a job that has to end well before it did not";
+    *why = own ? "the job depends on itself"
+               : "a job that it depends on has failed";
     if (number != PAI__NONE)
       sim->after[n++] = (pai_after){ number, PAI_AFTER_OK };
-    else if (key == own || pai__lookup_get(&sim->ids.bad, key) != PAI__NONE)
+    else if (own || pai__ids_failed(&sim->ids, r->after[i]))
       return 0;
   }
   q->after = sim->after;
@@ -168,9 +168,9 @@ static int find_after(pai_sim *sim, const pai_trace_record *r, pai_request *q,
   return 1;
 }
 
-/* --- its work ------------------------------------------------------------- */
+/* --- durations ----------------------------------------------------------- */
 
-/* As options stretch it, and by what is drawn for it. */
+/* Applies the options `stretch` and `spread`. */
 static pai_time stretched(const pai_sim *sim, pai_time duration, uint32_t i)
 {
   if (sim->o.stretch != 0)
@@ -186,71 +186,89 @@ static pai_time stretched(const pai_sim *sim, pai_time duration, uint32_t i)
   return duration;
 }
 
-/* Does anybody want to know its name? */
+/* Returns whether a callback needs the job's name. */
 static bool is_named(const pai_sim *sim, const pai_trace_record *r)
 {
   return r->name != NULL && (sim->o.on_job != NULL || sim->o.events != NULL);
 }
 
-static size_t rest_size(uint32_t more, uint32_t name)
+static size_t rest_size(const pai__rest *rest)
 {
-  return sizeof(pai__rest) + more * sizeof(pai_trace_attempt) + name;
+  return sizeof(*rest) + rest->more * sizeof(*rest->attempts) + rest->name +
+         rest->id;
 }
 
-/* What few jobs have. */
+/* Copies further attempts, the name and a long id, if any. */
 static int take_rest(const pai_sim *sim, const pai_trace_record *r,
-                     pai__told *told)
+                     pai__sim_recorded *recorded)
 {
-  uint32_t more = r->nattempts > 1 ? (uint32_t)r->nattempts - 1 : 0;
-  uint32_t name = is_named(sim, r) ? (uint32_t)strlen(r->name) + 1 : 0;
+  pai__rest head = { .more = r->nattempts > 1 ? (uint32_t)r->nattempts - 1 : 0,
+                     .name =
+                       is_named(sim, r) ? (uint32_t)strlen(r->name) + 1 : 0,
+                     .id = r->id != NULL && recorded->id[0] == '\0'
+                             ? (uint32_t)strlen(r->id) + 1
+                             : 0 };
+  char *text;
 
-  if (more == 0 && name == 0)
+  if (head.more == 0 && head.name == 0 && head.id == 0)
     return PAI_OK;
-  told->rest = pai__zalloc(&sim->alloc, rest_size(more, name));
-  if (told->rest == NULL)
+  recorded->rest = pai__zalloc(&sim->alloc, rest_size(&head));
+  if (recorded->rest == NULL)
     return pai__oom(sim->err);
-  told->rest->more = more;
-  told->rest->name = name;
-  for (uint32_t i = 0; i < more; i++) {
-    pai_trace_attempt *to = &told->rest->attempts[i];
+  *recorded->rest = head;
+  for (uint32_t i = 0; i < head.more; i++) {
+    pai_trace_attempt *to = &recorded->rest->attempts[i];
 
     *to = r->attempts[i + 1];
     to->duration = stretched(sim, to->duration, i + 1);
   }
-  if (name != 0)
-    memcpy(&told->rest->attempts[more], r->name, name);
+  text = (char *)&recorded->rest->attempts[head.more];
+  if (head.name != 0)
+    memcpy(text, r->name, head.name);
+  if (head.id != 0)
+    memcpy(text + head.name, r->id, head.id);
   return PAI_OK;
 }
 
-static int take_told(const pai_sim *sim, const pai_trace_record *r,
-                     pai__told *told)
+static int take_recorded(const pai_sim *sim, const pai_trace_record *r,
+                         pai__sim_recorded *recorded)
 {
-  *told = (pai__told){ .line = r->line };
-  told->retries = r->retries < INT32_MAX ? r->retries : INT32_MAX;
-  if (r->nattempts > (uint64_t)told->retries + 1)
-    told->retries = (uint32_t)r->nattempts - 1;
-  if (r->id != NULL)
-    told->key = pai__id_key(r->id);
+  *recorded = (pai__sim_recorded){ .line = r->line };
+  recorded->retries = r->retries < INT32_MAX ? r->retries : INT32_MAX;
+  if (r->nattempts > (uint64_t)recorded->retries + 1)
+    recorded->retries = (uint32_t)r->nattempts - 1;
+  if (r->id != NULL && strlen(r->id) < sizeof(recorded->id))
+    memcpy(recorded->id, r->id, strlen(r->id));
   if (r->nattempts != 0) {
-    told->duration = stretched(sim, r->attempts[0].duration, 0);
-    told->code = r->attempts[0].code;
+    recorded->duration = stretched(sim, r->attempts[0].duration, 0);
+    recorded->code = r->attempts[0].code;
   }
-  return take_rest(sim, r, told);
+  return take_rest(sim, r, recorded);
 }
 
-const char *pai__sim_name(const pai__told *told)
+const char *pai__sim_name(const pai__sim_recorded *recorded)
 {
-  return told->rest != NULL && told->rest->name != 0
-           ? (const char *)&told->rest->attempts[told->rest->more]
+  return recorded->rest != NULL && recorded->rest->name != 0
+           ? (const char *)&recorded->rest->attempts[recorded->rest->more]
            : NULL;
 }
 
-void pai__sim_forget(const pai_sim *sim, pai__told *told)
+const char *pai__sim_id(const pai__sim_recorded *recorded)
 {
-  if (told->rest != NULL)
-    pai__free(&sim->alloc, told->rest,
-              rest_size(told->rest->more, told->rest->name));
-  told->rest = NULL;
+  const pai__rest *rest = recorded->rest;
+
+  if (recorded->id[0] != '\0')
+    return recorded->id;
+  return rest != NULL && rest->id != 0
+           ? (const char *)&rest->attempts[rest->more] + rest->name
+           : NULL;
+}
+
+void pai__sim_forget(const pai_sim *sim, pai__sim_recorded *recorded)
+{
+  if (recorded->rest != NULL)
+    pai__free(&sim->alloc, recorded->rest, rest_size(recorded->rest));
+  recorded->rest = NULL;
 }
 
 static pai_time patience_of(const pai_sim *sim, const pai_trace_record *r)
@@ -263,34 +281,31 @@ static pai_time patience_of(const pai_sim *sim, const pai_trace_record *r)
   return pai__draw_time(&prng, sim->o.patience);
 }
 
-/* --- jobs ----------------------------------------------------------------- */
+/* --- jobs ---------------------------------------------------------------- */
 
 void pai__sim_fill(const pai_sim *sim, const pai__sim_wait *wait,
                    pai__sim_job *job)
 {
-  if (job->c.d.id == 0) { /* it has not begun to live */
-    job->c.d.id = wait->d.id;
-    job->c.d.req = pai__req_find(sim->sched, wait->d.id);
-  }
+  job->c.d.id = wait->d.id;
   job->c.waits = true;
   job->c.pair = wait->pair;
-  job->told = wait->told;
-  pai__stats_whose_again(&sim->stats, job->c.d.req, wait->pair, &job->c.of);
+  job->recorded = wait->recorded;
+  pai__stats_whose_again(&sim->stats, wait->d.id, wait->pair, &job->c.of);
 }
 
-/* It could never start.  It is counted, and told. */
+/* Counts and reports a job that could never start. */
 static int reject(pai_sim *sim, const pai_trace_record *r,
                   const pai_request *q, uint32_t vc, const char *why)
 {
   pai__sim_job job = { 0 };
-  int rc = complain(sim, r, false, PAI_EINVAL, why);
+  int rc = complain(sim, r, false, why);
 
   if (rc == PAI_OK)
-    rc = take_told(sim, r, &job.told);
+    rc = take_recorded(sim, r, &job.recorded);
   if (rc == PAI_OK && pai__stats_whose(&sim->stats, q, vc, &job.c.of) < 0)
     rc = pai__oom(sim->err);
   if (rc < 0) {
-    pai__sim_forget(sim, &job.told);
+    pai__sim_forget(sim, &job.recorded);
     return rc;
   }
   job.c.d.id = q->id;
@@ -300,11 +315,12 @@ static int reject(pai_sim *sim, const pai_trace_record *r,
   rc = pai__tell_reject(sim, &job, why);
   if (rc == PAI_OK)
     rc = pai__sim_show(sim, &job, 0);
-  pai__sim_forget(sim, &job.told);
+  pai__sim_forget(sim, &job.recorded);
   return rc;
 }
 
-/* What the scheduler said, without the number of its event. */
+/* Handles a refusal by the scheduler; the message is without the number of the
+ * event. */
 static int refused(pai_sim *sim, const pai_trace_record *r,
                    const pai_request *q, uint32_t vc, int code, pai_error *err)
 {
@@ -328,9 +344,8 @@ static int settle(pai_sim *sim, const pai_trace_record *r,
   pai_time patience = patience_of(sim, r), now = sim->drive.now;
   int rc = pai__stats_come(&sim->stats, of, &wait->pair);
 
-  if (rc == PAI_OK && wait->told.key != 0)
-    rc = pai__ids_add(&sim->ids, &sim->alloc, wait->told.key,
-                      (uint32_t)wait->d.id);
+  if (rc == PAI_OK && r->id != NULL)
+    rc = pai__ids_add(&sim->ids, r->id, (uint32_t)wait->d.id);
   if (rc == PAI_OK && patience != 0 && (now < 0 || patience < INT64_MAX - now))
     rc = pai__drive_patience(&sim->drive, &wait->d, now + patience);
   if (rc < 0)
@@ -341,24 +356,24 @@ static int settle(pai_sim *sim, const pai_trace_record *r,
 static int submit(pai_sim *sim, const pai_trace_record *r, pai_request *q,
                   uint32_t vc)
 {
-  pai__told told;
+  pai__sim_recorded recorded;
   pai__whose of;
-  pai__dwait *wait;
+  pai__waiting_job *wait;
   pai_error *err = NULL;
-  int rc = take_told(sim, r, &told);
+  int rc = take_recorded(sim, r, &recorded);
 
   if (rc < 0)
     return rc;
   if (q->duration == 0 && sim->o.estimates)
-    q->duration = told.duration > 0 ? told.duration : 1;
+    q->duration = recorded.duration > 0 ? recorded.duration : 1;
   rc = pai__drive_come(&sim->drive, q, &wait, &err);
   if (rc < 0) {
-    pai__sim_forget(sim, &told);
+    pai__sim_forget(sim, &recorded);
     rc = refused(sim, r, q, vc, rc, err);
     pai_error_free(err);
     return rc;
   }
-  ((pai__sim_wait *)wait)->told = told;
+  ((pai__sim_wait *)wait)->recorded = recorded;
   if (pai__stats_whose(&sim->stats, q, vc, &of) < 0)
     return pai__oom(sim->err);
   return settle(sim, r, &of, (pai__sim_wait *)wait);
@@ -393,19 +408,17 @@ static int take_job(pai_sim *sim, const pai_trace_record *r)
   return rc == 0 ? reject(sim, r, &q, vc, why) : submit(sim, r, &q, vc);
 }
 
-/* --- the rest ------------------------------------------------------------- */
+/* --- records ------------------------------------------------------------- */
 
 static int take_node(pai_sim *sim, const pai_trace_record *r)
 {
-  uint32_t node = pai__park_node(sim->sched->park, r->node);
-  char why[160], shown[PAI__EXCERPT];
+  uint32_t node =
+    pai__sched_cluster_node(pai__sched_cluster_of(sim->sched), r->node);
   int rc;
 
   if (node == PAI__NONE) {
-    (void)snprintf(why, sizeof(why), "there is no node '%s'",
-                   pai__excerpt(shown, r->node, strlen(r->node)));
     sim->skipped++;
-    return complain(sim, r, false, PAI_EINVAL, why);
+    return complain_of(sim, r, false, "there is no node", r->node, "");
   }
   pai__stats_node(&sim->stats, node);
   rc = pai__tell_node(sim, node, r->state);
@@ -414,55 +427,47 @@ static int take_node(pai_sim *sim, const pai_trace_record *r)
            : pai__drive_node(&sim->drive, node, r->state, r->why, sim->err);
 }
 
-static uint64_t *came_at(const pai_sim *sim, uint64_t key, uint64_t *bits)
+static uint64_t *came_at(const pai_sim *sim, const char *id, uint64_t *bits)
 {
+  uint64_t key = pai__map_hash(id, strlen(id));
+
   *bits = UINT64_C(1) << (key & 63) | UINT64_C(1) << (key >> 6 & 63) |
           UINT64_C(1) << (key >> 12 & 63);
-  return &sim->came[key >> 18 & (PAI__CAME - 1)];
+  return &sim->arrived[key >> 18 & (PAI__ARRIVED_WORDS - 1)];
 }
 
-/* That such an id has come, in a little memory for however many.  PAI_OK or
+/* Adds an id to the Bloom filter of ids that have come.  Returns PAI_OK or
  * PAI_ENOMEM. */
 static int note_came(pai_sim *sim, const char *id)
 {
   uint64_t bits, *at;
 
-  if (sim->came == NULL)
-    sim->came = pai__zalloc(&sim->alloc, PAI__CAME * sizeof(*sim->came));
-  if (sim->came == NULL)
+  if (sim->arrived == NULL)
+    sim->arrived =
+      pai__zalloc(&sim->alloc, PAI__ARRIVED_WORDS * sizeof(*sim->arrived));
+  if (sim->arrived == NULL)
     return pai__oom(sim->err);
-  at = came_at(sim, pai__id_key(id), &bits);
+  at = came_at(sim, id, &bits);
   *at |= bits;
   return PAI_OK;
 }
 
-/* Of many millions some are taken for known. */
+/* Returns whether the id has come.  Among many millions of ids, some get a
+ * false yes. */
 static bool has_come(const pai_sim *sim, const char *id)
 {
   uint64_t bits, *at;
 
-  if (sim->came == NULL)
+  if (sim->arrived == NULL)
     return false;
-  at = came_at(sim, pai__id_key(id), &bits);
+  at = came_at(sim, id, &bits);
   return (*at & bits) == bits;
 }
 
-static int refuse_kill(pai_sim *sim, const pai_trace_record *r)
-{
-  const char *id = r->id != NULL ? r->id : "";
-  char why[160], shown[PAI__EXCERPT];
-
-  (void)snprintf(why, sizeof(why), "no job '%s' has come that could be killed",
-                 pai__excerpt(shown, id, strlen(id)));
-  sim->skipped++;
-  return complain(sim, r, false, PAI_EINVAL, why);
-}
-
-/* Of one that is over already it makes no difference. */
+/* A job that is over is ignored. */
 static int take_kill(pai_sim *sim, const pai_trace_record *r)
 {
-  uint32_t number =
-    pai__ids_find(&sim->ids, pai__id_key(r->id != NULL ? r->id : ""));
+  uint32_t number = pai__ids_find(&sim->ids, r->id != NULL ? r->id : "");
 
   return number != PAI__NONE ? pai__drive_kill(&sim->drive, number, sim->err)
                              : PAI_OK;
@@ -470,14 +475,17 @@ static int take_kill(pai_sim *sim, const pai_trace_record *r)
 
 int pai__sim_take(pai_sim *sim, const pai_trace_record *r)
 {
+  const char *id = r->id != NULL ? r->id : "";
   int rc = PAI_OK;
 
   if (r->kind == PAI_RECORD_JOB && r->id != NULL)
     rc = note_came(sim, r->id);
   if (rc < 0)
     return rc;
-  if (r->kind == PAI_RECORD_KILL && !has_come(sim, r->id != NULL ? r->id : ""))
-    return refuse_kill(sim, r);
+  if (r->kind == PAI_RECORD_KILL && !has_come(sim, id)) {
+    sim->skipped++;
+    return complain_of(sim, r, false, "there is no job", id, " to kill");
+  }
   switch (r->kind) {
   case PAI_RECORD_JOB: return take_job(sim, r);
   case PAI_RECORD_NODE: return take_node(sim, r);

@@ -12,7 +12,7 @@ enum { BARS = 4000 };
 _Static_assert(sizeof(pai__sim_wait) <= 64,
                "there may be a million of those that wait");
 
-/* --- making --------------------------------------------------------------- */
+/* --- making -------------------------------------------------------------- */
 
 static int check_options(const pai_sim_options *o, pai_error **err)
 {
@@ -35,10 +35,11 @@ static int check_options(const pai_sim_options *o, pai_error **err)
       return pai__fail(err, PAI_EINVAL, "pai_sim_options.%s is negative",
                        times[i].name);
   if (o->fail > 1000 || o->spread > 1000)
-    return pai__fail(err, PAI_EINVAL,
-                     "pai_sim_options.%s is of a thousand, and not %" PRIu32,
-                     o->fail > 1000 ? "fail" : "spread",
-                     o->fail > 1000 ? o->fail : o->spread);
+    return pai__fail(
+      err, PAI_EINVAL,
+      "pai_sim_options.%s is in thousandths, from 0 to 1000, not %" PRIu32,
+      o->fail > 1000 ? "fail" : "spread",
+      o->fail > 1000 ? o->fail : o->spread);
   return PAI_OK;
 }
 
@@ -91,16 +92,15 @@ static int open_rest(pai_sim *sim, pai_error **err)
   return PAI_OK;
 }
 
-/* Of a job of the trace that is there. */
-static uint64_t key_of(const void *data, uint32_t number)
+/* Returns the id in the trace of a job that is present. */
+static const char *id_of(const void *data, uint32_t number)
 {
   const pai_sim *sim = data;
-  const pai__djob *job = pai__drive_find(&sim->drive, number, 0);
+  const pai__driven_job *job = pai__drive_find(&sim->drive, number, 0);
+  const pai__waiting_job *wait = pai__drive_find_wait(&sim->drive, number);
 
-  return job != NULL
-           ? ((const pai__sim_job *)job)->told.key
-           : ((const pai__sim_wait *)pai__drive_find_wait(&sim->drive, number))
-               ->told.key;
+  return pai__sim_id(job != NULL ? &((const pai__sim_job *)job)->recorded
+                                 : &((const pai__sim_wait *)wait)->recorded);
 }
 
 int pai__sim_new(pai_sim **out, const pai_cluster *cluster,
@@ -127,7 +127,7 @@ int pai__sim_new(pai_sim **out, const pai_cluster *cluster,
   sim->o = o;
   sim->next = next;
   sim->source = source;
-  pai__ids_init(&sim->ids, key_of, sim);
+  pai__ids_init(&sim->ids, &sim->alloc, id_of, sim);
   pai__map_init(&sim->forms, &sim->alloc);
   pai__buf_init(&sim->line, &sim->alloc);
   rc = open_sched(sim, cluster, err);
@@ -158,16 +158,16 @@ int pai_sim_new(pai_sim **out, const pai_cluster *cluster, pai_trace *trace,
   return rc;
 }
 
-/* What was told of those that are still there. */
+/* Frees the records of all jobs that are present. */
 static void forget_all(const pai_sim *sim)
 {
-  pai__dwait *wait;
-  pai__djob *job;
+  pai__waiting_job *wait;
+  pai__driven_job *job;
 
   for (uint32_t i = 0; (job = pai__drive_each(&sim->drive, &i)) != NULL;)
-    pai__sim_forget(sim, &((pai__sim_job *)job)->told);
+    pai__sim_forget(sim, &((pai__sim_job *)job)->recorded);
   for (uint32_t i = 0; (wait = pai__drive_each_wait(&sim->drive, &i)) != NULL;)
-    pai__sim_forget(sim, &((pai__sim_wait *)wait)->told);
+    pai__sim_forget(sim, &((pai__sim_wait *)wait)->recorded);
 }
 
 void pai_sim_free(pai_sim *sim)
@@ -184,10 +184,11 @@ void pai_sim_free(pai_sim *sim)
   }
   if (sim->outages != NULL)
     pai__free(&alloc, sim->outages,
-              sim->sched->park->nspots * sizeof(*sim->outages));
+              pai__sched_cluster_of(sim->sched)->nnodes *
+                sizeof(*sim->outages));
   pai__sim_free_forms(sim);
-  pai__ids_dispose(&sim->ids, &alloc);
-  pai__free(&alloc, sim->came, PAI__CAME * sizeof(*sim->came));
+  pai__ids_dispose(&sim->ids);
+  pai__free(&alloc, sim->arrived, PAI__ARRIVED_WORDS * sizeof(*sim->arrived));
   pai__buf_dispose(&sim->line);
   pai__free(&alloc, sim->wants, sim->want_cap * sizeof(*sim->wants));
   pai__free(&alloc, sim->after, sim->after_cap * sizeof(*sim->after));
@@ -202,9 +203,9 @@ const pai_sched *pai_sim_sched(const pai_sim *sim)
   return sim != NULL ? sim->sched : NULL;
 }
 
-/* --- going on ------------------------------------------------------------- */
+/* --- steps --------------------------------------------------------------- */
 
-/* The next record, if there is one and it is not known yet. */
+/* Reads the next record unless it is known already. */
 static int look_ahead(pai_sim *sim)
 {
   int rc;
@@ -218,9 +219,11 @@ static int look_ahead(pai_sim *sim)
   return rc < 0 ? rc : PAI_OK;
 }
 
-/* Nothing changes any more, however long one waits. */
-static bool is_over(const pai_sim *sim)
+/* Returns true if no later event can change anything. */
+bool pai__sim_is_over(void *data)
 {
+  const pai_sim *sim = data;
+
   if (sim->waiting)
     return false;
   return sim->drive.njobs == 0 ||
@@ -228,14 +231,14 @@ static bool is_over(const pai_sim *sim)
           !sim->drive.due && pai_sched_next_time(sim->sched) == INT64_MAX);
 }
 
-static pai_time next_moment(const pai_sim *sim)
+pai_time pai__sim_next(void *data)
 {
-  pai_time next = pai__drive_next(&sim->drive);
+  const pai_sim *sim = data;
 
-  return sim->waiting && sim->record.time < next ? sim->record.time : next;
+  return sim->waiting ? sim->record.time : INT64_MAX;
 }
 
-/* The first job: time begins to count, and nodes to fail. */
+/* At the first job, starts the series and the failures of nodes. */
 static int begin_time(pai_sim *sim)
 {
   if (sim->stats.series.width != 0 || sim->record.kind != PAI_RECORD_JOB)
@@ -244,13 +247,12 @@ static int begin_time(pai_sim *sim)
   return pai__outages_begin(sim) < 0 ? pai__oom(sim->err) : PAI_OK;
 }
 
-static int moment(pai_sim *sim, pai_time now)
+int pai__sim_add(void *data)
 {
-  int rc;
+  pai_sim *sim = data;
+  int rc = PAI_OK;
 
-  pai__stats_pass(&sim->stats, now);
-  rc = pai__drive_begin(&sim->drive, now, sim->err);
-  while (rc == PAI_OK && sim->waiting && sim->record.time <= now) {
+  while (rc == PAI_OK && sim->waiting && sim->record.time <= sim->drive.now) {
     rc = begin_time(sim);
     if (rc == PAI_OK)
       rc = pai__sim_take(sim, &sim->record);
@@ -258,7 +260,7 @@ static int moment(pai_sim *sim, pai_time now)
     if (rc == PAI_OK)
       rc = look_ahead(sim);
   }
-  return rc == PAI_OK ? pai__drive_end(&sim->drive, sim->err) : rc;
+  return rc;
 }
 
 static int by_id(const void *a, const void *b)
@@ -270,7 +272,7 @@ static int by_id(const void *a, const void *b)
 
 static int show_one_left(pai_sim *sim, uint64_t id)
 {
-  const pai__djob *d = pai__drive_find(&sim->drive, id, 0);
+  const pai__driven_job *d = pai__drive_find(&sim->drive, id, 0);
   pai__sim_job job = { 0 };
 
   if (d != NULL)
@@ -284,13 +286,13 @@ static int show_one_left(pai_sim *sim, uint64_t id)
   return pai__sim_show(sim, &job, PAI_STATE_WAITING);
 }
 
-/* Jobs that have not ended are told, too, in their order. */
+/* Reports jobs that have not ended, in the order of their ids. */
 static int show_left(pai_sim *sim)
 {
   size_t n = sim->drive.njobs, k = 0;
   uint64_t *list;
-  pai__djob *job;
-  pai__dwait *wait;
+  pai__driven_job *job;
+  pai__waiting_job *wait;
   int rc = PAI_OK;
 
   if (sim->o.on_job == NULL || n == 0)
@@ -309,28 +311,20 @@ static int show_left(pai_sim *sim)
   return rc;
 }
 
-/* 1: it may go on behind `until`; 0: it is over; or a code. */
+/* Returns 1: it can go on after `until`; 0: it is over; or a code. */
 static int go_on(pai_sim *sim, pai_time until)
 {
   pai_time end = sim->o.until != 0 ? sim->o.until : INT64_MAX;
+  pai_time last = until < end ? until : end;
   int rc = look_ahead(sim);
 
-  while (rc == PAI_OK && !is_over(sim)) {
-    pai_time now = next_moment(sim);
-
-    if (now == INT64_MAX)
-      break;
-    if (now > end) {
-      pai__stats_pass(&sim->stats, end);
-      break;
-    }
-    if (now > until) {
-      pai__stats_pass(&sim->stats, until);
-      return 1;
-    }
-    rc = moment(sim, now);
-  }
   if (rc == PAI_OK)
+    rc = pai__drive_run(&sim->drive, last, sim->err);
+  if (rc == 1)
+    pai__stats_pass(&sim->stats, last);
+  if (rc == 1 && until < end)
+    return 1;
+  if (rc >= 0)
     rc = show_left(sim);
   sim->over = rc == PAI_OK;
   return rc;
@@ -341,8 +335,6 @@ int pai_sim_step(pai_sim *sim, pai_time until, pai_error **err)
   pai_error *first = NULL;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(sim != NULL, err);
   if (sim->rc < 0)
     return pai__fail(err, sim->rc, "the simulation has failed before");
@@ -353,7 +345,7 @@ int pai_sim_step(pai_sim *sim, pai_time until, pai_error **err)
   sim->err = NULL;
   sim->rc = rc < 0 ? rc : PAI_OK;
   if (rc < 0 && first == NULL)
-    (void)pai__fail(&first, rc, "the simulation stops at %" PRId64 ": %s",
+    (void)pai__fail(&first, rc, "the simulation failed at %" PRId64 ": %s",
                     sim->drive.now, pai_code_name(rc));
   if (err != NULL)
     *err = first;
@@ -362,7 +354,7 @@ int pai_sim_step(pai_sim *sim, pai_time until, pai_error **err)
   return rc;
 }
 
-/* --- what it has found ---------------------------------------------------- */
+/* --- reports ------------------------------------------------------------- */
 
 static int fill_head(pai_sim_report *r, const pai_sim *sim)
 {

@@ -1,21 +1,21 @@
 /*
- * check.c - a tree against a table of rules, every problem at once
+ * check.c - checks a tree against a table of rules, and finds all problems
  *
- * Ajv and Joi, which decided before, are followed in what they accept; the
- * words are ours.
+ * It accepts what Ajv and Joi accept, with which OpenPAI checks job files.
+ * The messages are libopenpai's own.
  */
 #include "spec/check.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "spec/check_value.h"
-#include "spec/mend.h"
+#include "spec/fix/fix.h"
 
-static void check(pai__findings *f, const pai__rule *rule, pai__node n,
+static void check(pai__findings *f, const pai__spec_rule *rule, pai__node n,
                   pai__node key);
 
-/* --- collections ----------------------------------------------------------- */
+/* --- collections -------------------------------------------------------- */
 
-static void too_few(pai__findings *f, const pai__rule *rule, pai__node n,
+static void too_few(pai__findings *f, const pai__spec_rule *rule, pai__node n,
                     pai__node key)
 {
   char name[PAI__VALUE_TEXT];
@@ -28,8 +28,8 @@ static void too_few(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__find_help(f, list ? "add an item" : "add an entry");
 }
 
-static const pai__field *find_field(const pai__field *fields, const char *s,
-                                    size_t len)
+static const pai__spec_field *find_field(const pai__spec_field *fields,
+                                         const char *s, size_t len)
 {
   for (; fields != NULL && fields->name != NULL; fields++)
     if (len > 0 && *fields->name == *s && strlen(fields->name) == len &&
@@ -38,7 +38,7 @@ static const pai__field *find_field(const pai__field *fields, const char *s,
   return NULL;
 }
 
-static void unknown_key(pai__findings *f, const pai__rule *rule,
+static void unknown_key(pai__findings *f, const pai__spec_rule *rule,
                         pai__node mapping, pai__node key)
 {
   char piece[PAI__EXCERPT];
@@ -52,26 +52,27 @@ static void unknown_key(pai__findings *f, const pai__rule *rule,
     return;
   s = pai__tree_str(f->tree, key, &len);
   if (pai__hides_colon(s, len)) {
-    pai__find_help(f, "a no-break space (U+00A0) is no space to YAML: put a "
-                      "space in its place");
+    pai__find_help(f, "YAML does not accept a no-break space (U+00A0): "
+                      "replace it with a space");
     return;
   }
   s = pai__key_shown(f, key, &len);
-  for (const pai__field *p = rule->fields; p->name != NULL; p++)
+  for (const pai__spec_field *p = rule->fields; p->name != NULL; p++)
     if (find_field(p->rule->fields, s, len) != NULL) {
-      pai__find_help(f, "it belongs into %s", p->name);
+      pai__find_help(f, "move it to %s", p->name);
       pai__mend_move(f, mapping, key, p->name);
       return;
     }
   pai__names_init(&names, f->arena->alloc, s, len);
-  for (const pai__field *p = rule->fields; p->name != NULL; p++)
+  for (const pai__spec_field *p = rule->fields; p->name != NULL; p++)
     if (!p->rule->never &&
         pai__tree_get(f->tree, mapping, p->name) == PAI__NO_NODE)
       pai__names_add(&names, p->name, strlen(p->name));
-  pai__names_help(&names, f, "what could still be given");
+  pai__names_help(&names, f, "unused fields are");
 }
 
-static void bad_key(pai__findings *f, const pai__rule *rule, pai__node key)
+static void bad_key(pai__findings *f, const pai__spec_rule *rule,
+                    pai__node key)
 {
   char piece[PAI__EXCERPT];
   size_t len;
@@ -84,16 +85,16 @@ static void bad_key(pai__findings *f, const pai__rule *rule, pai__node key)
   pai__mend_name(f, key, rule->keys);
 }
 
-/* One entry of a mapping: a field, a value of the same rule, or a stranger.
- * The number of the field, or -1. */
-static int check_entry(pai__findings *f, const pai__rule *rule,
+/* Checks an entry of a mapping: a field, an entry of rule->values, or an
+ * unknown key.  Returns the number of the field, or -1. */
+static int check_entry(pai__findings *f, const pai__spec_rule *rule,
                        pai__node mapping, pai__node key)
 {
   const pai__place *up = f->place;
   pai__place here = { up, key, 0 };
   size_t len;
   const char *s = pai__tree_str(f->tree, key, &len);
-  const pai__field *field = find_field(rule->fields, s, len);
+  const pai__spec_field *field = find_field(rule->fields, s, len);
   pai__node value = pai__tree_value(f->tree, key);
 
   f->place = &here;
@@ -112,9 +113,10 @@ static int check_entry(pai__findings *f, const pai__rule *rule,
   return field != NULL ? (int)(field - rule->fields) : -1;
 }
 
-/* A field that can say only one thing, and that no other key is meant for. */
+/* Offers to add a missing field if it has only one possible value, and no fix
+ * renames another key to it. */
 static void add_field(pai__findings *f, pai__node mapping,
-                      const pai__field *field)
+                      const pai__spec_field *field)
 {
   const char *const *words = field->rule->words;
   const char *pointer;
@@ -128,8 +130,8 @@ static void add_field(pai__findings *f, pai__node mapping,
                   (field->rule->types & PAI__T_INT) == 0);
 }
 
-static void check_mapping(pai__findings *f, const pai__rule *rule, pai__node n,
-                          pai__node key)
+static void check_mapping(pai__findings *f, const pai__spec_rule *rule,
+                          pai__node n, pai__node key)
 {
   pai__tree_walk walk = pai__tree_iter(f->tree, n);
   uint32_t seen = 0; /* no rule has more than 32 fields */
@@ -140,7 +142,8 @@ static void check_mapping(pai__findings *f, const pai__rule *rule, pai__node n,
     if (field >= 0)
       seen |= (uint32_t)1 << field;
   }
-  for (const pai__field *p = rule->fields; p != NULL && p->name != NULL; p++)
+  for (const pai__spec_field *p = rule->fields; p != NULL && p->name != NULL;
+       p++)
     if (p->absent == PAI__NEEDED && (seen >> (p - rule->fields) & 1) == 0) {
       pai__find(f, PAI_SEVERITY_ERROR, "missing-key", key,
                 "%s lacks the field '%s'", rule->what, p->name);
@@ -150,8 +153,8 @@ static void check_mapping(pai__findings *f, const pai__rule *rule, pai__node n,
     }
 }
 
-static const pai__shape *find_shape(const pai__shape *shapes, const char *s,
-                                    size_t len)
+static const pai__spec_shape *find_shape(const pai__spec_shape *shapes,
+                                         const char *s, size_t len)
 {
   for (; shapes->type != NULL; shapes++)
     if (strlen(shapes->type) == len && memcmp(shapes->type, s, len) == 0)
@@ -159,31 +162,31 @@ static const pai__shape *find_shape(const pai__shape *shapes, const char *s,
   return NULL;
 }
 
-/* A heading for what is wrong inside, so that who shows one place only shows
- * this one. */
-static void not_of_shape(pai__findings *f, const pai__rule *rule, pai__node n,
-                         const pai__shape *shape)
+/* Adds a finding at the start of the item, besides those inside it, for
+ * programs that show only one place. */
+static void not_of_shape(pai__findings *f, const pai__spec_rule *rule,
+                         pai__node n, const pai__spec_shape *shape)
 {
   size_t start = f->tree->nodes[n].start;
 
   pai__find_part(f, PAI_SEVERITY_ERROR, "bad-item", n, start, start,
-                 "this is no valid %s", rule->what + 2);
-  pai__find_help(f, "it must be as its type %s asks", shape->type);
+                 "this is not a valid %s", rule->what + 2);
+  pai__find_help(f, "use the fields of its type %s", shape->type);
 }
 
-/* The shape is told by the field `type`; without one, that is all there is
- * to say. */
-static void check_shape(pai__findings *f, const pai__rule *rule, pai__node n,
-                        pai__node key)
+/* Checks a mapping by the shape that its field `type` selects.  Without a
+ * valid type nothing else is checked. */
+static void check_shape(pai__findings *f, const pai__spec_rule *rule,
+                        pai__node n, pai__node key)
 {
   pai__node type = pai__tree_get(f->tree, n, "type");
-  const pai__shape *shape;
+  const pai__spec_shape *shape;
   char value[PAI__VALUE_TEXT];
   size_t len = 0, before = f->errors;
   const char *s = "";
   pai__names names;
 
-  if (type != PAI__NO_NODE && pai__tree_type(f->tree, type) == PAI__STRING)
+  if (pai__tree_is(f->tree, type, PAI__STRING))
     s = pai__tree_str(f->tree, type, &len);
   shape = find_shape(rule->shapes, s, len);
   if (shape != NULL) {
@@ -210,7 +213,8 @@ static void check_shape(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__names_help(&names, f, "types are");
 }
 
-static void check_list(pai__findings *f, const pai__rule *rule, pai__node n)
+static void check_list(pai__findings *f, const pai__spec_rule *rule,
+                       pai__node n)
 {
   pai__tree_walk walk = pai__tree_iter(f->tree, n);
   pai__place here = { f->place, PAI__NO_NODE, 0 };
@@ -222,7 +226,7 @@ static void check_list(pai__findings *f, const pai__rule *rule, pai__node n)
   f->place = here.up;
 }
 
-static void check(pai__findings *f, const pai__rule *rule, pai__node n,
+static void check(pai__findings *f, const pai__spec_rule *rule, pai__node n,
                   pai__node key)
 {
   int type = pai__tree_type(f->tree, n);
@@ -237,6 +241,8 @@ static void check(pai__findings *f, const pai__rule *rule, pai__node n,
     pai__check_text(f, rule, n, key);
   if (rule->has_min)
     pai__check_min(f, rule, n, key);
+  if (rule->fine)
+    pai__check_fine(f, rule, n, key);
   if (type == PAI__SEQUENCE && rule->types != PAI__T_ANY) {
     if (pai__tree_count(f->tree, n) < rule->least)
       too_few(f, rule, n, key);
@@ -253,7 +259,7 @@ static void check(pai__findings *f, const pai__rule *rule, pai__node n,
   }
 }
 
-void pai__check(pai__findings *f, const pai__rule *rule, pai__node n,
+void pai__check(pai__findings *f, const pai__spec_rule *rule, pai__node n,
                 pai__node key)
 {
   pai__place root = { NULL, PAI__NO_NODE, 0 };

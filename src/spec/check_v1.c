@@ -1,9 +1,9 @@
-/* check_v1.c - what the tables of job config v1 cannot say (job-spec 2.1) */
-#include "spec/mend.h"
+/* check_v1.c - checks of job config v1 beyond its tables (job-spec 2.1) */
+#include "spec/fix/fix.h"
 
 #include "spec/check.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <stdlib.h>
 
@@ -19,14 +19,14 @@ static void check_minimum(pai__findings *f, pai__node role, const char *field,
     return;
   pai__find(f, PAI_SEVERITY_WARNING, "out-of-reach",
             n != PAI__NO_NODE ? n : role,
-            "%s is %lld, and the role has %lld tasks", field, (long long)value,
+            "%s is %lld, but the role has %lld tasks", field, (long long)value,
             (long long)tasks);
-  pai__find_help(f, "give at most taskNumber");
+  pai__find_help(f, "use at most taskNumber");
 }
 
-/* --- fixed ports ------------------------------------------------------------ */
+/* --- fixed ports -------------------------------------------------------- */
 
-/* Ports [start, end) that a label begins at a fixed one. */
+/* The fixed ports [start, end) of a label. */
 typedef struct fixed {
   int64_t start, end;
   pai__node label;
@@ -41,7 +41,8 @@ static int by_start(const void *a, const void *b)
   return x->label < y->label ? -1 : 1;
 }
 
-/* False: not at a fixed place, or of wrong types. */
+/* Reads fixed ports.  Returns false if they are not fixed, or of wrong
+ * types. */
 static bool read_fixed(const pai__tree *t, pai__node port, fixed *out)
 {
   pai__node start = pai__tree_get(t, port, "beginAt");
@@ -71,10 +72,11 @@ static void overlap(pai__findings *f, const fixed *one, const fixed *two)
   pai__find(f, PAI_SEVERITY_WARNING, "port-collision", later->label,
             "ports %s and %s overlap at %lld", pai__excerpt(a, sa, na),
             pai__excerpt(b, sb, nb), (long long)two->start);
-  pai__find_help(f, "let them begin further apart, or at 0: anywhere");
+  pai__find_help(f, "set beginAt further apart, or to 0 for any ports");
 }
 
-/* Of one role: others may be on other machines. */
+/* Finds overlapping fixed ports of one role.  Other roles may be on other
+ * nodes. */
 static void check_ports(pai__findings *f, pai__node list)
 {
   const pai_alloc *alloc = f->arena->alloc;
@@ -99,7 +101,7 @@ static void check_ports(pai__findings *f, pai__node list)
   pai__free(alloc, all, cap * sizeof(*all));
 }
 
-/* --- roles ------------------------------------------------------------------- */
+/* --- roles -------------------------------------------------------------- */
 
 static void check_v1_role(pai__findings *f, pai__node role)
 {
@@ -112,7 +114,7 @@ static void check_v1_role(pai__findings *f, pai__node role)
   check_minimum(f, role, "minFailedTaskCount", 1, tasks);
   check_minimum(f, role, "minSucceededTaskCount", 0, tasks);
   n = pai__tree_get(t, role, "portList");
-  if (n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__SEQUENCE)
+  if (pai__tree_is(t, n, PAI__SEQUENCE))
     check_ports(f, n);
   n = pai__tree_get(t, role, "memoryMB");
   if (n != PAI__NO_NODE)
@@ -124,7 +126,7 @@ static void check_v1_role(pai__findings *f, pai__node role)
   pai__find(f, PAI_SEVERITY_ERROR, "too-large", shm,
             "shmMB is %lld, and memoryMB is %lld", (long long)wanted,
             (long long)memory);
-  pai__find_help(f, "shared memory is part of the memory: ask for less");
+  pai__find_help(f, "shared memory is part of the memory: request less");
 }
 
 void pai__check_v1(pai__findings *f)
@@ -135,7 +137,7 @@ void pai__check_v1(pai__findings *f)
   pai__node envs = pai__tree_get(t, 0, "jobEnvs");
   pai__tree_walk walk;
 
-  if (roles != PAI__NO_NODE && pai__tree_type(t, roles) == PAI__SEQUENCE) {
+  if (pai__tree_is(t, roles, PAI__SEQUENCE)) {
     walk = pai__tree_iter(t, roles);
     while ((n = pai__tree_next(&walk)) != PAI__NO_NODE)
       if (pai__tree_type(t, n) == PAI__MAPPING)
@@ -144,14 +146,13 @@ void pai__check_v1(pai__findings *f)
   for (size_t i = 0; envs != PAI__NO_NODE && i < PAI__LEN(flags); i++) {
     key = pai__tree_find(t, envs, flags[i], strlen(flags[i]));
     n = key != PAI__NO_NODE ? pai__tree_value(t, key) : key;
-    if (n == PAI__NO_NODE ||
-        (pai__tree_type(t, n) == PAI__BOOL && pai__tree_bool(t, n)))
+    if (n == PAI__NO_NODE || (pai__tree_is_true(t, n)))
       continue;
     pai__find(f, PAI_SEVERITY_ERROR, "not-allowed", n, "%s can only be true",
               flags[i]);
-    pai__find_help(f, "write true, or leave it out");
+    pai__find_help(f, "write true, or remove it");
     pai__mend_remove(f, pai__tree_type(t, n) == PAI__BOOL, envs, key,
-                     "leave it out");
+                     "remove it");
     pai__fix_plain(f, false, n, "true");
   }
 }

@@ -1,23 +1,24 @@
 /*
- * check_value.c - one value against its rule
+ * check_value.c - checks one value against its rule
  *
- * Ajv and Joi, which decided before, are followed in what they accept; the
- * words are ours.
+ * It accepts what Ajv and Joi accept, with which OpenPAI checks job files.
+ * The messages are libopenpai's own.
  */
 #include "spec/check_value.h"
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/milli.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "spec/check.h"
-#include "spec/mend.h"
+#include "spec/fix/fix.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* --- words ----------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------- */
 
-/* "a whole number or null" */
-static const char *types_text(char out[128], const pai__rule *rule)
+/* Lists the rule's types: "a whole number or null". */
+static const char *types_text(char out[128], const pai__spec_rule *rule)
 {
   static const struct {
     unsigned type;
@@ -38,8 +39,7 @@ static const char *types_text(char out[128], const pai__rule *rule)
   return out;
 }
 
-/* What the place is called: its key, or what the rule calls it. */
-void pai__check_name(pai__findings *f, const pai__rule *rule, pai__node n,
+void pai__check_name(pai__findings *f, const pai__spec_rule *rule, pai__node n,
                      pai__node key, char out[PAI__VALUE_TEXT])
 {
   char piece[PAI__EXCERPT];
@@ -54,7 +54,7 @@ void pai__check_name(pai__findings *f, const pai__rule *rule, pai__node n,
   (void)snprintf(out, PAI__VALUE_TEXT, "%s", pai__excerpt(piece, name, len));
 }
 
-/* --- scalars --------------------------------------------------------------- */
+/* --- scalars ------------------------------------------------------------ */
 
 static bool is_number(const pai__tree *t, pai__node n)
 {
@@ -63,7 +63,8 @@ static bool is_number(const pai__tree *t, pai__node n)
   return type == PAI__INT || type == PAI__FLOAT;
 }
 
-/* What JavaScript's Number() and parseFloat() both take for one number. */
+/* Reads a text that JavaScript's Number() and parseFloat() read as one
+ * number. */
 static bool text_number(const char *s, size_t len, double *value)
 {
   const char *digits = s;
@@ -101,21 +102,22 @@ bool pai__whole(const pai__tree *t, pai__node n, bool coerced, int64_t *value)
   return true;
 }
 
-/* Whole in JavaScript's sense: also when it is too large for us. */
-static bool is_whole(const pai__tree *t, pai__node n, bool coerced)
+/* All doubles from 2^53 on are whole. */
+static bool is_large(double d)
 {
-  int64_t value;
-  double d;
-
-  if (pai__whole(t, n, coerced, &value))
-    return true;
-  if (!is_number(t, n))
-    return false;
-  d = pai__tree_float(t, n);
   return d >= 9007199254740992.0 || d <= -9007199254740992.0;
 }
 
-bool pai__has_type(const pai__tree *t, pai__node n, const pai__rule *rule)
+/* Returns whether a number is whole, even if it does not fit 64 bits. */
+static bool is_whole(const pai__tree *t, pai__node n, bool coerced)
+{
+  int64_t value;
+
+  return pai__whole(t, n, coerced, &value) ||
+         (is_number(t, n) && is_large(pai__tree_float(t, n)));
+}
+
+bool pai__has_type(const pai__tree *t, pai__node n, const pai__spec_rule *rule)
 {
   unsigned types = rule->types;
 
@@ -137,7 +139,7 @@ bool pai__has_type(const pai__tree *t, pai__node n, const pai__rule *rule)
   }
 }
 
-bool pai__is_word(const pai__tree *t, pai__node n, const pai__rule *rule)
+bool pai__is_word(const pai__tree *t, pai__node n, const pai__spec_rule *rule)
 {
   char number[PAI__DOUBLE_TEXT];
   const char *s = number;
@@ -156,16 +158,16 @@ bool pai__is_word(const pai__tree *t, pai__node n, const pai__rule *rule)
   return false;
 }
 
-/* What a masked copy has in the place of all secrets. */
+/* Returns whether a value is the mask of a secret. */
 static bool is_mask(const pai__tree *t, pai__node n)
 {
   return pai__tree_type(t, n) == PAI__STRING &&
          strcmp(pai__tree_str(t, n, NULL), PAI__MASK) == 0;
 }
 
-/* --- values of a wrong type ------------------------------------------------- */
+/* --- values of a wrong type --------------------------------------------- */
 
-/* Of a text like 1Gi where so many MiB belong; 0: it is none. */
+/* Reads a text like 1Gi as a number of MiB.  Returns 0 for other texts. */
 static uint64_t mebibytes(const char *s, size_t len)
 {
   uint64_t n = 0;
@@ -192,14 +194,17 @@ static void write_number(pai__findings *f, bool sure, pai__node n,
   pai__fix_plain(f, sure, n, text);
 }
 
-/* Where a whole number belongs and something else is. */
-static void help_number(pai__findings *f, pai__node n, pai__node key)
+/* Adds help for a value that must be a number, mostly a whole one. */
+static void help_number(pai__findings *f, bool fine, pai__node n,
+                        pai__node key)
 {
   const pai__tree *t = f->tree;
   size_t len, name_len;
   const char *s, *name = pai__tree_str(t, key, &name_len);
   bool in_mib =
     key != n && name_len > 2 && memcmp(name + name_len - 2, "MB", 2) == 0;
+  char number[PAI__MILLI_TEXT];
+  uint64_t milli;
   int64_t value;
   double d;
 
@@ -209,9 +214,9 @@ static void help_number(pai__findings *f, pai__node n, pai__node key)
     d = pai__tree_float(t, n);
     if (fabs(d) >= 1e15 || d != d)
       return;
-    value = (int64_t)d; /* libm's ceil() would have to be linked */
+    value = (int64_t)d; /* ceil() would require libm */
     value += d > (double)value;
-    pai__find_help(f, "give a whole number, as %lld", (long long)value);
+    pai__find_help(f, "write a whole number such as %lld", (long long)value);
     write_number(f, false, n, value);
     return;
   }
@@ -221,14 +226,19 @@ static void help_number(pai__findings *f, pai__node n, pai__node key)
   if (pai__whole(t, n, true, &value)) {
     pai__find_help(f, "write %lld, without quotes", (long long)value);
     write_number(f, true, n, value);
+  } else if (fine && pai__milli_read(&milli, s, len, UINT32_MAX) == PAI_OK) {
+    pai__find_help(f, "write %s, without quotes",
+                   pai__milli_text(number, milli));
+    pai__fix_plain(f, true, n, number);
   } else if (in_mib && mebibytes(s, len) > 0) {
     value = (int64_t)mebibytes(s, len);
-    pai__find_help(f, "it is a number of MiB: write %lld", (long long)value);
+    pai__find_help(f, "the unit is MiB: write %lld", (long long)value);
     write_number(f, true, n, value);
   }
 }
 
-/* A list with dashes, or a mapping without braces. */
+/* Returns whether a value is a list with dashes, or a mapping without
+ * braces. */
 static bool is_block(const pai__tree *t, pai__node n)
 {
   return pai__tree_type(t, n) >= PAI__SEQUENCE &&
@@ -236,15 +246,16 @@ static bool is_block(const pai__tree *t, pai__node n)
          (pai__tree_at(t, n)->flags & PAI__STYLE) != PAI__FLOW;
 }
 
-/* Where a text belongs. */
+/* Adds help for a value that must be a text. */
 static void help_text(pai__findings *f, pai__node n)
 {
   const pai__tree *t = f->tree;
   int type = pai__tree_type(t, n);
 
   if (pai__mend_is_line(t, n))
-    pai__find_help(f, "put all of it in quotes: a colon with a space behind "
-                      "it makes it a mapping");
+    pai__find_help(
+      f,
+      "quote the whole text: a colon followed by a space makes it a mapping");
   else if (type != PAI__NULL && type < PAI__SEQUENCE)
     pai__find_help(f, "put it in quotes");
   else
@@ -252,8 +263,10 @@ static void help_text(pai__findings *f, pai__node n)
   pai__mend_quote(f, n);
 }
 
-/* Where a list belongs.  A mapping with a type is an item of its own. */
-static void help_list(pai__findings *f, const pai__rule *rule, pai__node n)
+/* Adds help for a value that must be a list.  A mapping with a type is offered
+ * as its only item. */
+static void help_list(pai__findings *f, const pai__spec_rule *rule,
+                      pai__node n)
 {
   char value[PAI__VALUE_TEXT];
 
@@ -271,7 +284,7 @@ static void help_list(pai__findings *f, const pai__rule *rule, pai__node n)
   }
 }
 
-void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
+void pai__wrong_type(pai__findings *f, const pai__spec_rule *rule, pai__node n,
                      pai__node key)
 {
   char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT], types[128];
@@ -292,22 +305,22 @@ void pai__wrong_type(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__find_wanted(f, &wanted);
   if (rule->types == PAI__T_STRING)
     help_text(f, n);
-  else if ((rule->types & ~(unsigned)PAI__T_NULL) == PAI__T_INT)
-    help_number(f, n, key);
+  else if ((rule->types & ~(unsigned)PAI__T_NULL) == PAI__T_INT || rule->fine)
+    help_number(f, rule->fine, n, key);
   else if (rule->types == PAI__T_MAPPING && is_mask(f->tree, n))
-    pai__find_help(f, "this is a masked copy: write the secrets anew, or have "
-                      "it written with them");
+    pai__find_help(f, "this is a masked copy: enter the secrets again, or "
+                      "write the file with its secrets");
   else if (rule->types == PAI__T_LIST)
     help_list(f, rule, n);
   else if (rule->types == PAI__T_MAPPING && key != n && is_block(f->tree, n))
-    pai__find_help(f, "write NAME: and what belongs to it, without a dash");
+    pai__find_help(f, "write NAME: followed by its fields, without a dash");
   else if ((rule->types & (PAI__T_LIST | PAI__T_MAPPING)) != 0 && key != n &&
            type == PAI__NULL &&
            f->tree->nodes[n].start == f->tree->nodes[n].end)
-    pai__find_help(f, "indent what belongs to it further, or leave it out");
+    pai__find_help(f, "indent its fields further, or remove it");
 }
 
-void pai__not_a_word(pai__findings *f, const pai__rule *rule, pai__node n,
+void pai__not_a_word(pai__findings *f, const pai__spec_rule *rule, pai__node n,
                      pai__node key)
 {
   char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT];
@@ -344,8 +357,8 @@ static size_t count_characters(const char *s, size_t len)
   return n;
 }
 
-static void text_empty(pai__findings *f, const pai__rule *rule, pai__node n,
-                       pai__node key)
+static void text_empty(pai__findings *f, const pai__spec_rule *rule,
+                       pai__node n, pai__node key)
 {
   char name[PAI__VALUE_TEXT];
 
@@ -353,8 +366,8 @@ static void text_empty(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__find(f, PAI_SEVERITY_ERROR, "empty", n, "%s must not be empty", name);
 }
 
-static void text_unfit(pai__findings *f, const pai__rule *rule, pai__node n,
-                       pai__node key)
+static void text_unfit(pai__findings *f, const pai__spec_rule *rule,
+                       pai__node n, pai__node key)
 {
   char name[PAI__VALUE_TEXT], value[PAI__VALUE_TEXT];
 
@@ -367,20 +380,20 @@ static void text_unfit(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__mend_name(f, n, rule->form);
 }
 
-static void text_long(pai__findings *f, const pai__rule *rule, pai__node n,
-                      pai__node key, size_t characters)
+static void text_long(pai__findings *f, const pai__spec_rule *rule,
+                      pai__node n, pai__node key, size_t characters)
 {
   char name[PAI__VALUE_TEXT];
 
   pai__check_name(f, rule, n, key, name);
   pai__find(f, PAI_SEVERITY_ERROR, "too-long", n,
-            "%s has %zu characters, %u are allowed", name, characters,
+            "%s has %zu characters; the limit is %u", name, characters,
             rule->longest);
   pai__find_wanted(f, &(pai__demand){ .limit = rule->longest });
   pai__find_help(f, "shorten it");
 }
 
-void pai__check_text(pai__findings *f, const pai__rule *rule, pai__node n,
+void pai__check_text(pai__findings *f, const pai__spec_rule *rule, pai__node n,
                      pai__node key)
 {
   size_t len, characters;
@@ -397,7 +410,23 @@ void pai__check_text(pai__findings *f, const pai__rule *rule, pai__node n,
     text_long(f, rule, n, key, characters);
 }
 
-void pai__check_min(pai__findings *f, const pai__rule *rule, pai__node n,
+void pai__check_fine(pai__findings *f, const pai__spec_rule *rule, pai__node n,
+                     pai__node key)
+{
+  char name[PAI__VALUE_TEXT], shown[PAI__VALUE_TEXT];
+  uint64_t milli;
+  int rc = pai__milli_of(&milli, f->tree, n);
+
+  if (rc != PAI_EINVAL && rc != PAI_ENOTSUP)
+    return;
+  pai__check_name(f, rule, n, key, name);
+  pai__find(f, PAI_SEVERITY_ERROR, "too-fine", n, "%s cannot be %s", name,
+            pai__value_text(shown, f, n));
+  pai__find_help(f, rc == PAI_ENOTSUP ? "use at most three decimals: 1.234"
+                                      : "write a decimal number such as 0.5");
+}
+
+void pai__check_min(pai__findings *f, const pai__spec_rule *rule, pai__node n,
                     pai__node key)
 {
   char name[PAI__VALUE_TEXT], shown[PAI__VALUE_TEXT];
@@ -416,6 +445,6 @@ void pai__check_min(pai__findings *f, const pai__rule *rule, pai__node n,
   pai__find(f, PAI_SEVERITY_ERROR, "too-small", n, "%s cannot be %s", name,
             pai__value_text(shown, f, n));
   pai__find_wanted(f, &(pai__demand){ .limit = rule->min });
-  pai__find_help(f, "give %lld or more", (long long)rule->min);
+  pai__find_help(f, "use %lld or more", (long long)rule->min);
   write_number(f, false, n, rule->min);
 }

@@ -1,4 +1,4 @@
-/* commands.c - the commands of a role as one text */
+/* commands.c - joins the commands of a task role into one text */
 #include "spec/commands.h"
 
 void pai__commands_init(pai__commands *c, const pai_alloc *alloc)
@@ -18,7 +18,7 @@ static void add(pai__commands *c, const pai__tree *t, pai__node n)
   size_t len;
   const char *s = pai__text_at(t, n, &len), *start = s;
 
-  if (s == NULL) /* of a file that is not valid */
+  if (s == NULL) /* the file is not valid */
     return;
   if (PAI__VEC_ROOM(c->text.alloc, c->list, c->len, c->cap) < 0) {
     c->failed = true;
@@ -78,7 +78,7 @@ int pai__commands_join(pai__commands *c, const pai__index *index,
 
 pai__node pai__commands_at(const pai__commands *c, size_t at, size_t *inside)
 {
-  size_t low = 0, high = c->len - 1; /* the last that is not behind it */
+  size_t low = 0, high = c->len - 1; /* finds the last at or before it */
 
   while (low < high) {
     size_t mid = (low + high + 1) / 2;

@@ -1,12 +1,13 @@
 /*
- * docker.c - the accounts of a job's images, as docker's own configuration
+ * docker.c - registry accounts of a job's images, as docker's configuration
  *
- * What is missing is empty, the registry is Docker Hub's, and of two accounts
- * of one registry the later counts: job-spec 1.3.
+ * Missing fields are empty, the default registry is Docker Hub, and the later
+ * of two accounts of one registry counts: job-spec 1.3.
  */
 #include "spec/commands.h"
 #include "spec/spec.h"
-#include "spec/write.h"
+#include "base/text/encode.h"
+#include "json/writer.h"
 
 typedef struct account {
   const char *registry;
@@ -21,7 +22,7 @@ typedef struct docker {
   bool failed;
 } docker;
 
-/* An account in the place of another of its registry, or behind all. */
+/* Adds an account, or replaces an earlier one of the same registry. */
 static void add(docker *d, pai__node auth)
 {
   static const char hub[] = "https://index.docker.io/v1/";
@@ -62,7 +63,7 @@ static void collect(docker *d)
   }
 }
 
-/* A text with the job's secrets filled in. */
+/* Appends a text with the job's secrets filled in. */
 static void put_filled(docker *d, pai__buf *out, const char *s, size_t len)
 {
   pai__template_scope secrets = pai__secrets_scope(d->spec->tree);
@@ -92,8 +93,7 @@ static void write_account(docker *d, pai__json_writer *w, const account *a)
   pai__put_base64(&coded, pai__buf_text(&plain), plain.len);
   d->failed |= !pai__buf_ok(&plain) || !pai__buf_ok(&coded);
   pai__json_begin_object(w);
-  pai__json_key(w, "auth", 4);
-  pai__json_text(w, pai__buf_text(&coded), coded.len);
+  pai__json_put_text(w, "auth", pai__buf_text(&coded));
   pai__json_end_object(w);
   pai__buf_dispose(&plain);
   pai__buf_dispose(&coded);
@@ -107,8 +107,7 @@ static int put(docker *d, pai__buf *out)
   collect(d);
   pai__json_writer_init(&w, out, false);
   pai__json_begin_object(&w);
-  pai__json_key(&w, "auths", 5);
-  pai__json_begin_object(&w);
+  pai__json_put_object(&w, "auths");
   for (size_t i = 0; i < d->len && !d->failed; i++)
     write_account(d, &w, &d->list[i]);
   pai__json_end_object(&w);
@@ -124,8 +123,6 @@ int pai_spec_docker_config(const pai_spec *spec, pai_write_cb write,
   pai__buf out;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(spec != NULL && write != NULL, err);
   pai__buf_init(&out, &spec->alloc);
   rc = put(&d, &out);

@@ -1,12 +1,12 @@
 /*
- * extras.c - extras.openpai: what a job says to libopenpai alone
+ * extras.c - extras.openpai: the fields of a job that only libopenpai reads
  *
- * Other servers of OpenPAI pass over it.  Its keys are a table in rules_v2.c.
+ * Other OpenPAI servers ignore them.  The table of its keys is in rules_v2.c.
  */
-#include "base/duration.h"
+#include "base/text/duration.h"
 #include "spec/check.h"
 #include "spec/dependency.h"
-#include "spec/index.h"
+#include "spec/scan/index.h"
 #include "spec/notes.h"
 
 #include <stdio.h>
@@ -14,12 +14,12 @@
 #define SECOND INT64_C(1000000)
 
 enum {
-  LONGEST = 10 * 366 * 86400, /* seconds of a time limit */
+  LONGEST = 10 * 366 * 86400, /* longest time limit, in seconds */
   MOST_FOLDERS = 64
 };
 
 pai__node pai__check_extras(pai__findings *f, pai__place *places,
-                            const char *name, const pai__rule *rule)
+                            const char *name, const pai__spec_rule *rule)
 {
   const char *const path[] = { "extras", name };
   pai__node n = 0, key = PAI__NO_NODE;
@@ -39,13 +39,13 @@ pai__node pai__check_extras(pai__findings *f, pai__place *places,
   return n;
 }
 
-/* `n` of extras.openpai. */
+/* Limits the items of a list in extras.openpai, whose node is `n`. */
 static void check_count(pai__findings *f, pai__node n, const char *name,
                         size_t most, const char *what, const char *things,
                         const char *help)
 {
   n = pai__tree_get(f->tree, n, name);
-  if (n == PAI__NO_NODE || pai__tree_type(f->tree, n) != PAI__SEQUENCE ||
+  if (!pai__tree_is(f->tree, n, PAI__SEQUENCE) ||
       pai__tree_count(f->tree, n) <= most)
     return;
   pai__find(f, PAI_SEVERITY_ERROR, "too-many", n, "%s at most %d %s", what,
@@ -59,36 +59,35 @@ void pai__check_openpai(pai__findings *f)
 
   pai__node n = pai__check_extras(f, places, "openpai", &pai__rules_openpai);
 
-  if (n != PAI__NO_NODE && pai__tree_type(f->tree, n) == PAI__MAPPING) {
+  if (pai__tree_is(f->tree, n, PAI__MAPPING)) {
     check_count(f, n, "after", PAI__MOST_AFTER, "a job waits for", "others",
-                "have it wait for the last of them");
+                "wait only for the last of these jobs");
     check_count(f, n, "folders", MOST_FOLDERS, "tasks see", "folders of /tmp",
-                "name a folder that has the others in it");
+                "use a folder that contains the others");
   }
   f->place = NULL;
 }
 
 pai__node pai__spec_own(const pai__tree *t, const char *name)
 {
-  const char *const path[] = { "extras", "openpai", name };
-  pai__node n = t != NULL ? 0 : PAI__NO_NODE;
-
-  for (size_t i = 0; i < PAI__LEN(path) && n != PAI__NO_NODE; i++)
-    n = pai__tree_type(t, n) == PAI__MAPPING ? pai__tree_get(t, n, path[i])
-                                             : PAI__NO_NODE;
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__NULL ? PAI__NO_NODE
-                                                                : n;
+  return pai__tree_look(
+    t, pai__tree_get(t, pai__tree_get(t, 0, "extras"), "openpai"), name);
 }
 
 bool pai__spec_own_flag(const pai__tree *t, const char *name)
 {
-  pai__node n = pai__spec_own(t, name);
-
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__BOOL &&
-         pai__tree_bool(t, n);
+  return pai__tree_is_true(t, pai__spec_own(t, name));
 }
 
-/* --- a time limit ------------------------------------------------------------ */
+bool pai__spec_gang(const pai__tree *t)
+{
+  pai__node n =
+    pai__tree_get(t, pai__tree_get(t, 0, "extras"), "gangAllocation");
+
+  return !pai__tree_is(t, n, PAI__BOOL) || pai__tree_bool(t, n);
+}
+
+/* --- a time limit ------------------------------------------------------- */
 
 static pai_time read_time_limit(const pai__tree *t)
 {
@@ -114,7 +113,7 @@ bool pai__time_limit_fits(const char *text, size_t len)
          limit >= SECOND && limit <= LONGEST * SECOND;
 }
 
-/* --- jobs to wait for ----------------------------------------------------------- */
+/* --- jobs to wait for --------------------------------------------------- */
 
 static bool is_name_byte(char c)
 {
@@ -149,7 +148,8 @@ bool pai__dependency_read(pai__dependency *out, const char *text, size_t len)
   return false;
 }
 
-/* Its next one, unless it is there already; what is none was refused. */
+/* Adds a job to wait for, unless it is there already.  An invalid text is
+ * skipped: find_obstacle() has refused it. */
 static void add_dependency(pai_spec *spec, pai__node n)
 {
   size_t len = 0;
@@ -166,8 +166,8 @@ static void add_dependency(pai_spec *spec, pai__node n)
   spec->after[spec->nafter++] = one;
 }
 
-/* A job that is stored can be read whatever it says here; one that is submitted
- * cannot be run. */
+/* Makes an error of extras.openpai an obstacle.  A stored job can then still
+ * be read, but a submitted one cannot be run. */
 static int find_obstacle(pai_spec *spec)
 {
   pai__findings f;
@@ -186,24 +186,15 @@ static int find_obstacle(pai_spec *spec)
   return f.failed ? PAI_ENOMEM : PAI_OK;
 }
 
-/* Whether the job says anything to libopenpai. */
-static bool says_anything(const pai__tree *t)
-{
-  pai__node n = pai__tree_type(t, 0) == PAI__MAPPING
-                  ? pai__tree_get(t, 0, "extras")
-                  : PAI__NO_NODE;
-
-  return n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__MAPPING &&
-         pai__tree_get(t, n, "openpai") != PAI__NO_NODE;
-}
-
 int pai__spec_extras(pai_spec *spec)
 {
   const pai__tree *t = spec->tree;
   pai__node list = pai__spec_own(t, "after"), item;
   pai__tree_walk walk;
 
-  if (says_anything(t) && find_obstacle(spec) < 0)
+  if (pai__tree_get(t, pai__tree_get(t, 0, "extras"), "openpai") !=
+        PAI__NO_NODE &&
+      find_obstacle(spec) < 0)
     return PAI_ENOMEM;
   spec->time_limit = read_time_limit(t);
   if (list == PAI__NO_NODE)

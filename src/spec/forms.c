@@ -1,4 +1,4 @@
-/* forms.c - what names may look like */
+/* forms.c - forms of names and other texts */
 #include "spec/dependency.h"
 #include "spec/rules.h"
 
@@ -12,7 +12,8 @@ static bool is_digit(char c)
   return c >= '0' && c <= '9';
 }
 
-/* Letters, digits and the characters of `more`, at least one. */
+/* Returns whether a text is not empty, and has only letters, digits and
+ * characters of `more`. */
 static bool all_of(const char *s, size_t len, const char *more)
 {
   for (size_t i = 0; i < len; i++)
@@ -30,7 +31,7 @@ static bool has_word(const char *s, size_t len)
   return false;
 }
 
-/* "/tmp/a/b": nothing in it leads out of /tmp. */
+/* Returns whether a path is below /tmp, without "." and ".." in it. */
 static bool is_below_tmp(const char *s, size_t len)
 {
   static const char top[] = "/tmp";
@@ -52,7 +53,7 @@ static bool is_below_tmp(const char *s, size_t len)
   return true;
 }
 
-bool pai__form_fits(enum pai__form form, const char *s, size_t len)
+bool pai__form_fits(enum pai__spec_form form, const char *s, size_t len)
 {
   pai__dependency dependency;
 
@@ -70,24 +71,25 @@ bool pai__form_fits(enum pai__form form, const char *s, size_t len)
   return false;
 }
 
-const char *pai__form_says(enum pai__form form)
+const char *pai__form_says(enum pai__spec_form form)
 {
   switch (form) {
   case PAI__FORM_JOB: return "letters, digits, _ and -";
-  case PAI__FORM_IDENT: return "letters, digits and _, and no digit first";
+  case PAI__FORM_IDENT:
+    return "letters, digits and _, not beginning with a digit";
   case PAI__FORM_SKU: return "letters, digits, '.', _ and ~";
   case PAI__FORM_V1_JOB: return "letters, digits, '.', _ and -";
   case PAI__FORM_HAS_WORD: return "a name with a letter, a digit or _ in it";
-  case PAI__FORM_TIME: return "a time, as 90s, 30m, 2h or 1h30m";
+  case PAI__FORM_TIME: return "a time such as 90s, 30m, 2h or 1h30m";
   case PAI__FORM_AFTER:
     return "the name of a job, or NAME:ok, NAME:failed or NAME:ended";
-  case PAI__FORM_TMP: return "a path below /tmp, without '.' and '..' in it";
+  case PAI__FORM_TMP: return "a path below /tmp, without '.' and '..'";
   case PAI__FORM_ANY: break;
   }
   return "any text";
 }
 
-const char *pai__form_pattern(enum pai__form form)
+const char *pai__form_pattern(enum pai__spec_form form)
 {
   switch (form) {
   case PAI__FORM_JOB: return "^[a-zA-Z0-9_-]+$";

@@ -1,15 +1,16 @@
 /*
- * hived.c - extras.hivedScheduler, where the cluster reads it (job-spec 1.8)
+ * hived.c - checks extras.hivedScheduler, for clusters with HiveD (job-spec
+ * 1.8)
  *
- * What can be told without the cluster's own description.
+ * Only checks that need no description of the cluster.
  */
 #include "base/map.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "spec/check.h"
-#include "spec/index.h"
-#include "spec/mend.h"
+#include "spec/scan/index.h"
+#include "spec/fix/fix.h"
 
-/* A text that counts: the empty one is none to HiveD. */
+/* Returns a text of the role, or NULL.  HiveD ignores an empty one. */
 static const char *text_of(const pai__tree *t, pai__node role,
                            const char *field, size_t *len)
 {
@@ -29,7 +30,8 @@ static bool is_same(const pai__tree *t, pai__node a, pai__node b,
   return na == nb && memcmp(sa, sb, na) == 0;
 }
 
-/* Goes to a field of the role that f is at; it is there. */
+/* Moves f->place to a field of the role, which must exist.  Returns its
+ * value. */
 static pai__node enter(pai__findings *f, pai__place *here, pai__node role,
                        const char *field)
 {
@@ -40,7 +42,8 @@ static pai__node enter(pai__findings *f, pai__place *here, pai__node role,
   return pai__tree_value(f->tree, here->key);
 }
 
-/* `groups` has the first role of each. */
+/* Checks that all roles of an affinity group agree.  `groups` has the first
+ * role of each group. */
 static void check_group(pai__findings *f, pai__map *groups, pai__node key)
 {
   const pai__tree *t = f->tree;
@@ -66,9 +69,9 @@ static void check_group(pai__findings *f, pai__map *groups, pai__node key)
   n = enter(f, &here, role, "affinityGroupName");
   name = pai__key_shown(f, first, &len);
   pai__find(f, PAI_SEVERITY_ERROR, "group-mismatch", n,
-            "in this group %s has another skuType or pinnedCellId",
+            "%s has another skuType or pinnedCellId in this group",
             pai__excerpt(piece, name, len));
-  pai__find_help(f, "give all roles of a group the same");
+  pai__find_help(f, "use the same for all roles of a group");
   f->place = here.up;
 }
 
@@ -87,14 +90,14 @@ static void check_role(pai__findings *f, pai__map *groups, pai__node roles,
     name = pai__key_shown(f, key, &len);
     pai__find(f, PAI_SEVERITY_ERROR, "unknown-name", key,
               "there is no task role '%s'", pai__excerpt(piece, name, len));
-    pai__find_help(f, "name a role of taskRoles, or drop this");
+    pai__find_help(f, "use a role of taskRoles, or remove this");
   }
   if (text_of(t, role, "skuType", &len) != NULL &&
       text_of(t, role, "pinnedCellId", &len) != NULL) {
     pai__find(f, PAI_SEVERITY_ERROR, "not-allowed",
               enter(f, &here, role, "pinnedCellId"),
               "skuType and pinnedCellId cannot be given together");
-    pai__find_help(f, "a pinned cell has its own machines: drop skuType");
+    pai__find_help(f, "remove skuType: a pinned cell has its own nodes");
     f->place = here.up;
   }
   check_group(f, groups, key);
@@ -120,7 +123,7 @@ static void check_roles(pai__findings *f, pai__node hived)
   f->place = all.up;
 }
 
-/* HiveD sums up what is written, and knows no default. */
+/* HiveD adds up the instances as they are written, without a default. */
 static void lint_instances(pai__findings *f)
 {
   const pai__tree *t = f->tree;

@@ -1,4 +1,4 @@
-/* limits.c - what is more than the options allow */
+/* limits.c - finds what exceeds the limits of the options */
 #include "spec/check.h"
 #include "spec/read.h"
 
@@ -23,7 +23,7 @@ void pai__check_limits(pai__findings *f, int version,
   pai__node roles, n;
   pai__tree_walk walk;
   const char *field = version == 1 ? "taskNumber" : "instances";
-  pai__node too_many = PAI__NO_NODE; /* where the limit is passed */
+  pai__node too_many = PAI__NO_NODE; /* where the limit is exceeded */
   uint64_t tasks = 0;
 
   if (key == PAI__NO_NODE)
@@ -34,7 +34,7 @@ void pai__check_limits(pai__findings *f, int version,
     return;
   if (pai__tree_count(t, roles) > o->max_roles) {
     pai__find(f, PAI_SEVERITY_ERROR, "limit", key,
-              "the job has %u task roles, %u are allowed",
+              "the job has %u task roles; the limit is %u",
               pai__tree_count(t, roles), o->max_roles);
     return;
   }
@@ -50,6 +50,6 @@ void pai__check_limits(pai__findings *f, int version,
   }
   if (too_many != PAI__NO_NODE)
     pai__find(f, PAI_SEVERITY_ERROR, "limit", too_many,
-              "the job has %llu tasks, %u are allowed",
+              "the job has %llu tasks; the limit is %u",
               (unsigned long long)tasks, o->max_tasks);
 }

@@ -1,8 +1,7 @@
 /*
- * mask.c - a tree that anybody may see
+ * mask.c - a job file without its secrets
  *
- * All that lies below a secret is masked, too, for an alias elsewhere may lead
- * into it.
+ * Nodes below a secret are masked too, as an alias elsewhere may lead to them.
  */
 #include "spec/mask.h"
 
@@ -26,7 +25,8 @@ static void mask_nodes(pai__tree *t, const pai__secrets *secrets,
   }
 }
 
-/* The lines stay, and all places; how long a secret is does not show. */
+/* Masks secrets in the text.  All places stay the same, and the length of a
+ * secret is not visible. */
 static void mask_text(pai__tree *t, const pai__secrets *secrets)
 {
   char *text = (char *)(uintptr_t)t->text; /* the copy's own */
@@ -63,7 +63,7 @@ int pai__mask(pai__tree **out, const pai__tree *tree)
   return rc;
 }
 
-/* Where a range's blank end begins. */
+/* Returns the end of a range without its trailing white space. */
 static uint32_t trim(const char *text, const pai__range *range)
 {
   uint32_t end = range->end;
@@ -73,7 +73,8 @@ static uint32_t trim(const char *text, const pai__range *range)
   return end;
 }
 
-/* The names of secrets may be seen, and are needed by who knows them. */
+/* Writes the names of secrets.  They are not secret, and a user who fills in
+ * the values again needs them. */
 static void write_keys(pai__buf *out, const pai__tree *t, pai__node secrets)
 {
   pai__tree_walk walk = pai__tree_iter(t, secrets);

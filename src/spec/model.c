@@ -1,12 +1,13 @@
 /*
- * model.c - the fields that are acted on, out of a valid tree
+ * model.c - makes a spec of a valid tree
  *
- * The language allows more than can be run: negative sizes, endless names.
- * What is in the way of running is kept in words, for who tries.
+ * Some valid jobs cannot be run: negative sizes, names that are too long.  The
+ * spec keeps the reason as its obstacle.
  */
 #include "spec/read.h"
 
 #include "base/buf.h"
+#include "base/text/milli.h"
 #include "spec/check.h"
 #include "spec/notes.h"
 #include "spec/secrets.h"
@@ -16,10 +17,10 @@ enum { MAX_INSTANCES = 10000, MAX_PORTS = 1000000 };
 typedef struct model {
   const pai__tree *tree;
   pai_spec *spec;
-  bool failed; /* memory */
+  bool failed; /* out of memory */
 } model;
 
-/* Only the first obstacle is told. */
+/* Sets the obstacle, unless there is one already. */
 static void obstacle(model *m, const char *fmt, ...) PAI__PRINTF(2, 3);
 
 static void obstacle(model *m, const char *fmt, ...)
@@ -41,12 +42,7 @@ static void obstacle(model *m, const char *fmt, ...)
   pai__buf_dispose(&b);
 }
 
-static pai__node get(const model *m, pai__node n, const char *field)
-{
-  return n != PAI__NO_NODE ? pai__tree_get(m->tree, n, field) : PAI__NO_NODE;
-}
-
-/* A size of `role`: a number that is not negative. */
+/* Reads a size of a task of `role`, which must not be negative. */
 static uint32_t size_of(model *m, const char *role, pai__node n,
                         const char *what)
 {
@@ -57,21 +53,31 @@ static uint32_t size_of(model *m, const char *role, pai__node n,
   if (!pai__whole(m->tree, n, false, &value)) /* too large for 64 bits */
     value = pai__tree_float(m->tree, n) < 0 ? -1 : INT64_MAX;
   if (value < 0)
-    obstacle(m, "a task of %s asks for %lld of %s", role, (long long)value,
+    obstacle(m, "a task of %s requests %lld of %s", role, (long long)value,
              what);
   else if (value > UINT32_MAX)
-    obstacle(m, "a task of %s asks for more than %lld of %s", role,
+    obstacle(m, "a task of %s requests more than %lld of %s", role,
              (long long)UINT32_MAX, what);
   return value < 0 ? 0 : value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-/* A string of the tree, which lives as long as the spec. */
-static const char *text_of(model *m, pai__node n)
+/* Reads a number of CPUs in thousandths. */
+static uint64_t cpus_of(model *m, const char *role, pai__node n)
 {
-  return pai__tree_str(m->tree, n, NULL);
+  const uint64_t most = PAI__MOST_MILLI;
+  uint64_t millis = 0;
+  int rc = n != PAI__NO_NODE ? pai__milli_of(&millis, m->tree, n) : PAI_OK;
+
+  if (rc < 0 && pai__tree_float(m->tree, n) < 0)
+    obstacle(m, "a task of %s requests %g CPUs", role,
+             pai__tree_float(m->tree, n));
+  else if (rc < 0 || millis > most)
+    obstacle(m, "a task of %s requests more than %d CPUs", role,
+             PAI__MOST_CPUS);
+  return millis < most ? millis : most;
 }
 
-/* --- roles ----------------------------------------------------------------- */
+/* --- roles -------------------------------------------------------------- */
 
 static void read_ports(model *m, pai__node n, pai__role *role)
 {
@@ -81,7 +87,7 @@ static void read_ports(model *m, pai__node n, pai__role *role)
   pai__node key;
 
   if (n != PAI__NO_NODE && pai__tree_type(m->tree, n) != PAI__MAPPING)
-    n = PAI__NO_NODE; /* it may be anything, and then means nothing */
+    n = PAI__NO_NODE; /* other types are valid, but ignored */
   given = n != PAI__NO_NODE ? pai__tree_count(m->tree, n) : 0;
   role->ports =
     pai__arena_zalloc(&m->spec->arena, given + 2, sizeof(*role->ports));
@@ -94,7 +100,7 @@ static void read_ports(model *m, pai__node n, pai__role *role)
     while ((key = pai__tree_next(&walk)) != PAI__NO_NODE) {
       pai__port *port = &role->ports[role->nports++];
 
-      port->label = text_of(m, key);
+      port->label = pai__tree_str(m->tree, key, NULL);
       port->count =
         size_of(m, role->name, pai__tree_value(m->tree, key), "its ports");
       if (port->count == 0)
@@ -110,11 +116,12 @@ static void read_ports(model *m, pai__node n, pai__role *role)
   }
 }
 
-/* Absent, null and 0 mean the default; -1 means never. */
+/* Reads a minimum of a completion policy.  Absent, null and 0 mean the
+ * default; -1 means never. */
 static int32_t read_minimum(model *m, pai__node completion, const char *name,
                             int32_t missing)
 {
-  pai__node n = get(m, completion, name);
+  pai__node n = pai__tree_get(m->tree, completion, name);
   int64_t value = 0;
 
   if (n != PAI__NO_NODE && pai__tree_type(m->tree, n) != PAI__NULL &&
@@ -139,32 +146,38 @@ static uint32_t read_instances(model *m, const pai__role *role, pai__node n)
 static void read_role(model *m, pai__node key, pai__role *role)
 {
   pai__node n = pai__tree_value(m->tree, key);
-  pai__node sizes = get(m, n, "resourcePerInstance");
-  pai__node completion = get(m, n, "completion");
+  pai__node sizes = pai__tree_get(m->tree, n, "resourcePerInstance");
+  pai__node completion = pai__tree_get(m->tree, n, "completion");
 
   role->node = n;
-  role->name = text_of(m, key);
+  role->name = pai__tree_str(m->tree, key, NULL);
   if (strlen(role->name) > PAI__MAX_ROLE_NAME)
     obstacle(m, "the name of a task role has more than %d characters",
              PAI__MAX_ROLE_NAME);
-  role->instances = read_instances(m, role, get(m, n, "instances"));
+  role->instances =
+    read_instances(m, role, pai__tree_get(m->tree, n, "instances"));
   role->min_failed = read_minimum(m, completion, "minFailedInstances", 1);
   role->min_succeeded = read_minimum(m, completion, "minSucceededInstances",
                                      (int32_t)role->instances);
-  role->cpus = size_of(m, role->name, get(m, sizes, "cpu"), "the CPUs");
-  role->memory_mb =
-    size_of(m, role->name, get(m, sizes, "memoryMB"), "the memory");
-  role->gpus = size_of(m, role->name, get(m, sizes, "gpu"), "the GPUs");
-  role->shm_mb =
-    size_of(m, role->name, get(m, get(m, n, "extraContainerOptions"), "shmMB"),
-            "the shared memory");
-  read_ports(m, get(m, sizes, "ports"), role);
+  role->cpu_millis =
+    cpus_of(m, role->name, pai__tree_get(m->tree, sizes, "cpu"));
+  role->cpus = (uint32_t)pai__milli_up(role->cpu_millis);
+  role->memory_mb = size_of(
+    m, role->name, pai__tree_get(m->tree, sizes, "memoryMB"), "the memory");
+  role->gpus =
+    size_of(m, role->name, pai__tree_get(m->tree, sizes, "gpu"), "the GPUs");
+  role->shm_mb = size_of(
+    m, role->name,
+    pai__tree_get(m->tree, pai__tree_get(m->tree, n, "extraContainerOptions"),
+                  "shmMB"),
+    "the shared memory");
+  read_ports(m, pai__tree_get(m->tree, sizes, "ports"), role);
 }
 
 static void read_roles(model *m)
 {
   pai_spec *spec = m->spec;
-  pai__node n = get(m, 0, "taskRoles"), key;
+  pai__node n = pai__tree_get(m->tree, 0, "taskRoles"), key;
   pai__tree_walk walk;
   uint64_t ports = 0;
 
@@ -189,7 +202,7 @@ static void read_roles(model *m)
 
 static uint32_t read_retries(model *m)
 {
-  pai__node n = get(m, 0, "jobRetryCount");
+  pai__node n = pai__tree_get(m->tree, 0, "jobRetryCount");
   int64_t value = 0;
 
   if (n != PAI__NO_NODE && !pai__whole(m->tree, n, false, &value))
@@ -214,7 +227,7 @@ int pai__spec_make(pai_spec **out, pai__tree *tree, bool was_v1,
   spec->was_v1 = was_v1;
   atomic_init(&spec->refs, 1);
   pai__arena_init(&spec->arena, &spec->alloc);
-  spec->name = text_of(&m, get(&m, 0, "name"));
+  spec->name = pai__tree_str(tree, pai__tree_get(tree, 0, "name"), NULL);
   spec->retry_count = read_retries(&m);
   read_roles(&m);
   if (m.failed || pai__secrets_find(&spec->secrets, tree) < 0 ||

@@ -1,9 +1,12 @@
 /*
- * notes.c - what a file asks for that OpenPAI does and this version does not
+ * notes.c - notes about fields that OpenPAI acts on and this version ignores
  *
- * Only what changes how the job runs; and once, however often it is there.
+ * Only fields that change how the job runs.  There is one note for each field,
+ * however often it occurs.
  */
 #include "spec/notes.h"
+
+#include "spec/values.h"
 
 static bool is_given(const pai__tree *t, pai__node n)
 {
@@ -17,42 +20,29 @@ static bool is_positive(const pai__tree *t, pai__node n)
   return (type == PAI__INT || type == PAI__FLOAT) && pai__tree_float(t, n) > 0;
 }
 
-/* As JavaScript takes it: false, 0, "" and null are not. */
-static bool is_true(const pai__tree *t, pai__node n)
-{
-  switch (pai__tree_type(t, n)) {
-  case PAI__NULL: return false;
-  case PAI__BOOL: return pai__tree_bool(t, n);
-  case PAI__INT:
-  case PAI__FLOAT: return pai__tree_float(t, n) != 0;
-  case PAI__STRING: return *pai__tree_str(t, n, NULL) != '\0';
-  default: return true;
-  }
-}
-
 typedef bool (*predicate)(const pai__tree *t, pai__node n);
 
-/* One note each, in this order.  "*" stands for every key. */
+/* Ignored fields, in the order of their notes.  "*" stands for every key. */
 static const struct {
   const char *path;
-  predicate asks; /* does the value there ask for something? */
+  predicate asks; /* whether the value has an effect in OpenPAI */
   const char *note;
 } ignored[] = {
   { "extras/hivedScheduler", is_given,
-    "of hivedScheduler no more than jobPriorityClass is used, under "
-    "--policy, and skuType, by a platform: there are no cells" },
-  { "extras/jobStatusChangeNotification/*", is_true,
+    "of hivedScheduler only jobPriorityClass (with --policy) and skuType (by "
+    "a platform) are used: there are no cells" },
+  { "extras/jobStatusChangeNotification/*", pai__js_true,
     "no notifications of the job's changes are sent" },
   { "taskRoles/*/taskRetryCount", is_positive,
-    "taskRetryCount is not used: a gang is tried again as a whole" },
+    "taskRetryCount is not used: a gang is retried as a whole" },
   { "taskRoles/*/data", is_given, "data of task roles is not prepared" },
   { "taskRoles/*/output", is_given, "output of task roles is not prepared" },
   { "taskRoles/*/script", is_given, "script of task roles is not prepared" },
-  { "taskRoles/*/extraContainerOptions/infiniband", is_true,
+  { "taskRoles/*/extraContainerOptions/infiniband", pai__js_true,
     "InfiniBand devices are not reserved" },
 };
 
-/* Does a value at `path` below n ask for something? */
+/* Returns whether a value at `path` below n has an effect in OpenPAI. */
 static bool asks(const pai__tree *t, pai__node n, const char *path,
                  predicate is_asked)
 {
@@ -80,7 +70,7 @@ static bool asks(const pai__tree *t, pai__node n, const char *path,
 static int add_note(pai_spec *spec, const char *note)
 {
   const char **notes = pai__arena_zalloc(&spec->arena, spec->nnotes + 1,
-                                         sizeof(*notes)); /* they are few */
+                                         sizeof(*notes)); /* notes are few */
 
   if (notes == NULL)
     return PAI_ENOMEM;
@@ -91,67 +81,45 @@ static int add_note(pai_spec *spec, const char *note)
   return PAI_OK;
 }
 
-/* Tasks that start alone are tried again alone. */
-static bool is_gang(const pai_spec *spec)
-{
-  pai__node n = pai__tree_get(spec->tree, 0, "extras");
+/* --- folders of a job config v1 ----------------------------------------- */
 
-  n = n != PAI__NO_NODE ? pai__tree_get(spec->tree, n, "gangAllocation") : n;
-  return n == PAI__NO_NODE || pai__tree_type(spec->tree, n) != PAI__BOOL ||
-         pai__tree_bool(spec->tree, n);
-}
-
-/* --- folders of a job config v1 ---------------------------------------------- */
-
-/* Those that are addresses, as hdfs://, by the type of prerequisite that they
- * became. */
+/* Notes about folders that are addresses, as hdfs://, by the type of their
+ * prerequisite. */
 static const char *const addresses[][2] = {
-  { "data", "dataDir is an address, which is all that commands get of it" },
+  { "data", "dataDir is an address: commands get the address, not the data" },
   { "output",
-    "outputDir is an address, which is all that commands get of it" },
-  { "script", "codeDir is an address, which is not fetched: its folder is "
-              "looked for where the job begins" },
+    "outputDir is an address: commands get the address, not a folder" },
+  { "script", "codeDir is an address, which is not fetched: the folder must "
+              "exist where the job starts" },
 };
-
-static pai__node find(const pai__tree *t, pai__node n, const char *key)
-{
-  pai__node found = pai__tree_find(t, n, key, strlen(key));
-
-  return found != PAI__NO_NODE ? pai__tree_value(t, found) : found;
-}
 
 static bool is_address(const pai__tree *t, pai__node uri)
 {
   pai__tree_walk walk;
 
-  if (uri != PAI__NO_NODE && pai__tree_type(t, uri) == PAI__SEQUENCE) {
+  if (pai__tree_is(t, uri, PAI__SEQUENCE)) {
     walk = pai__tree_iter(t, uri);
     uri = pai__tree_next(&walk);
   }
-  return uri != PAI__NO_NODE && pai__tree_type(t, uri) == PAI__STRING &&
+  return pai__tree_is(t, uri, PAI__STRING) &&
          strstr(pai__tree_str(t, uri, NULL), "://") != NULL &&
          strncmp(pai__tree_str(t, uri, NULL), "file://", 7) != 0;
 }
 
 static bool has_address(const pai__tree *t, const char *type)
 {
-  pai__node list = find(t, 0, "prerequisites"), item, its;
-  pai__tree_walk walk;
+  pai__tree_walk walk =
+    pai__tree_iter(t, pai__tree_get(t, 0, "prerequisites"));
+  pai__node item;
 
-  if (list == PAI__NO_NODE || pai__tree_type(t, list) != PAI__SEQUENCE)
-    return false;
-  walk = pai__tree_iter(t, list);
-  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    its = find(t, item, "type");
-    if (its != PAI__NO_NODE && pai__tree_type(t, its) == PAI__STRING &&
-        strcmp(pai__tree_str(t, its, NULL), type) == 0 &&
-        is_address(t, find(t, item, "uri")))
+  while (!walk.keys && (item = pai__tree_next(&walk)) != PAI__NO_NODE)
+    if (strcmp(pai__tree_look_text(t, item, "type", ""), type) == 0 &&
+        is_address(t, pai__tree_get(t, item, "uri")))
       return true;
-  }
   return false;
 }
 
-/* What v1's folders become is prepared for v1. */
+/* Returns whether a field comes from a folder of v1, which is prepared. */
 static bool is_prepared(const pai_spec *spec, const char *path)
 {
   static const char role[] = "taskRoles/*/";
@@ -168,7 +136,7 @@ int pai__spec_notes(pai_spec *spec)
   int rc = PAI_OK;
 
   for (size_t i = 0; i < PAI__LEN(ignored) && rc == PAI_OK; i++)
-    if ((ignored[i].asks != is_positive || is_gang(spec)) &&
+    if ((ignored[i].asks != is_positive || pai__spec_gang(spec->tree)) &&
         !is_prepared(spec, ignored[i].path) &&
         asks(spec->tree, 0, ignored[i].path, ignored[i].asks))
       rc = add_note(spec, ignored[i].note);

@@ -1,15 +1,16 @@
-/* parse.c - a text in; a report, a spec, or the first error out */
+/* parse.c - checks a job file: makes a report, a spec, or the first error */
 #include "base/fixes.h"
 #include "spec/check.h"
-#include "spec/convert.h"
-#include "spec/index.h"
-#include "spec/lint.h"
+#include "spec/convert/convert.h"
+#include "spec/scan/index.h"
+#include "spec/lint/lint.h"
 #include "spec/read.h"
 #include "spec/secrets.h"
-#include "spec/syntax.h"
+#include "spec/scan/syntax.h"
 #include "yaml/yaml.h"
 
-/* With hints all is told at once; else the first error is enough. */
+/* Without hints the first error is enough, so templates are only checked if
+ * there is none. */
 static void find_v2(pai__findings *f, const pai_spec_options *o, bool hints)
 {
   pai__index index = { .tree = NULL };
@@ -25,14 +26,14 @@ static void find_v2(pai__findings *f, const pai_spec_options *o, bool hints)
   pai__index_dispose(&index);
 }
 
-/* `hints`: also what is legal, and surely not meant. */
+/* `hints`: also finds legal mistakes. */
 static void find_all(pai__findings *f, int version, const pai_spec_options *o,
                      bool hints)
 {
   pai__check(f, version == 1 ? &pai__rules_v1 : &pai__rules_v2, 0, 0);
   if (pai__tree_type(f->tree, 0) != PAI__MAPPING)
     return;
-  if (hints) /* else it is an obstacle of the spec: pai__spec_extras() */
+  if (hints) /* else an obstacle: pai__spec_extras() */
     pai__check_openpai(f);
   pai__check_duplicates(f, version == 1 && f->tree->syntax == PAI__SYNTAX_JSON
                              ? PAI_SEVERITY_WARNING
@@ -45,20 +46,7 @@ static void find_all(pai__findings *f, int version, const pai_spec_options *o,
   pai__check_limits(f, version, o);
 }
 
-static int on_note(void *user_data, const pai__convert_note *note)
-{
-  pai__findings *f = user_data;
-
-  if (note->severity < PAI__CONVERT_WARNING)
-    return PAI_OK;
-  pai__find(f, PAI_SEVERITY_WARNING, note->code, note->node, "%s",
-            note->message);
-  if (note->help != NULL)
-    pai__find_help(f, "%s", note->help);
-  return PAI_OK;
-}
-
-/* What only shows in v2: commands that become too long. */
+/* Finds errors that only show in v2: commands that become too long. */
 static void check_import(pai__findings *f, const pai__tree *tree)
 {
   pai__findings g;
@@ -75,15 +63,15 @@ static void check_import(pai__findings *f, const pai__tree *tree)
   f->failed |= g.failed;
   if (!g.failed && g.len > 0)
     pai__find(f, PAI_SEVERITY_ERROR, g.list[0].code, 0,
-              "this cannot be said in protocol v2: %s", g.list[0].message);
+              "protocol v2 cannot express this: %s", g.list[0].message);
   pai__findings_dispose(&g);
 }
 
-/* A valid v1 file as v2, in the place of its tree. */
+/* Replaces the tree of a valid v1 file by its conversion to v2. */
 static int import(pai__findings *f, pai__tree **tree,
                   const pai_spec_options *o)
 {
-  /* What is kept of v1 lies deeper, and the text is longer. */
+  /* The v1 fields that are kept lie deeper, and the text is longer. */
   pai__yaml_options options = { .mode = PAI__YAML_JS,
                                 .max_depth = o->max_depth + 8,
                                 .alloc = o->alloc };
@@ -92,12 +80,12 @@ static int import(pai__findings *f, pai__tree **tree,
   int rc;
 
   pai__buf_init(&text, o->alloc);
-  rc = pai__convert_v1_to_v2(&text, *tree, on_note, f);
+  rc = pai__convert_v1_to_v2(&text, f);
   if (rc == PAI_OK)
     rc = pai__yaml_parse(tree, pai__buf_text(&text), text.len, &options, &err);
   if (rc < 0 && rc != PAI_ENOMEM) {
     pai__find(f, PAI_SEVERITY_ERROR, "limit", 0,
-              "this cannot be said in protocol v2: %s",
+              "protocol v2 cannot express this: %s",
               err != NULL ? pai_error_message(err) : "it becomes too long");
     rc = PAI_OK;
   } else if (rc == PAI_OK) {
@@ -108,20 +96,19 @@ static int import(pai__findings *f, pai__tree **tree,
   return rc;
 }
 
-/* A key that has lost its place to a tab. */
+/* Explains an unknown key by the tab that indents its line. */
 static void blame_tabs(pai__findings *f, const char *text, size_t len)
 {
   for (size_t i = 0; i < f->len; i++)
     if (strcmp(f->list[i].code, "unknown-key") == 0 &&
         pai__syntax_is_tabbed(text, len, f->list[i].start)) {
       f->list[i].help =
-        "a tab indents this line, and YAML counts only spaces: "
-        "indent with spaces only";
-      f->list[i].fixes = NULL; /* it may be no slip at all */
+        "this line is indented with a tab: indent with spaces only";
+      f->list[i].fixes = NULL; /* the key may be right */
     }
 }
 
-/* Fills the report of a tree, and makes it v2. */
+/* Fills the report of a tree.  Converts a v1 tree to v2. */
 static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o,
                 bool hints, const char *text, size_t len)
 {
@@ -145,7 +132,7 @@ static int look(pai_report *r, pai__tree **tree, const pai_spec_options *o,
   return rc;
 }
 
-/* Fills the report of a text that is no document, and failed with `code`. */
+/* Fills the report of a text that could not be parsed; `code` is the error. */
 static int tell_failure(pai_report *r, int code, const pai_error *why,
                         const pai__mended *mended, const char *text,
                         size_t len)

@@ -1,7 +1,7 @@
-/* posix_load.c - a job file from disk: the room's one window */
+/* posix_load.c - reads a job file from disk */
 #include "spec/read.h"
 
-#include "base/posix_fs.h"
+#include "base/os/posix_fs.h"
 
 int pai_spec_load(pai_spec **out, const char *path,
                   const pai_spec_options *opts, pai_error **err)

@@ -1,9 +1,8 @@
 /*
- * rules.h - internal to the room: the language of job files, as tables
+ * rules.h - internal to the room: tables of the fields and values of job files
  *
- * They are read by the checker, by the writer of JSON Schema and by whoever
- * wants the names that exist.  What a table cannot say (references, sums) is
- * in refs.c.
+ * The checker, the writer of JSON Schema and the lists of field names use
+ * them.  template/refs.c checks references, which no table can express.
  */
 #ifndef PAI_SRC_SPEC_RULES_H
 #define PAI_SRC_SPEC_RULES_H
@@ -12,11 +11,11 @@
 
 #include <openpai/report.h>
 
-/* What a value may be. */
+/* Types of a value. */
 enum {
   PAI__T_NULL = PAI_VALUE_NULL,
   PAI__T_BOOL = PAI_VALUE_BOOL,
-  PAI__T_INT = PAI_VALUE_WHOLE, /* as 2, 2.0 and 1e3 */
+  PAI__T_INT = PAI_VALUE_WHOLE, /* also 2.0 and 1e3 */
   PAI__T_NUMBER = PAI_VALUE_NUMBER,
   PAI__T_STRING = PAI_VALUE_TEXT,
   PAI__T_LIST = PAI_VALUE_LIST,
@@ -24,64 +23,67 @@ enum {
   PAI__T_ANY = 127
 };
 
-/* What a text, or a key, must look like. */
-enum pai__form {
+/* Form of a text or key. */
+enum pai__spec_form {
   PAI__FORM_ANY,
   PAI__FORM_JOB,      /* ^[a-zA-Z0-9_-]+$ */
   PAI__FORM_IDENT,    /* ^[a-zA-Z_][a-zA-Z0-9_]*$ */
   PAI__FORM_SKU,      /* ^[A-Za-z0-9._~]+$; also names of v1 */
   PAI__FORM_V1_JOB,   /* ^[A-Za-z0-9._-]+$ */
-  PAI__FORM_HAS_WORD, /* a letter, a digit or _ somewhere in it */
+  PAI__FORM_HAS_WORD, /* has a letter, a digit or _ */
   PAI__FORM_TIME,     /* 90s, 30m, 2h, 1d, 1h30m */
   PAI__FORM_AFTER,    /* [USER~]JOB, JOB:ok, JOB:failed, JOB:ended */
   PAI__FORM_TMP       /* a path below /tmp */
 };
 
-typedef struct pai__rule pai__rule;
+typedef struct pai__spec_rule pai__spec_rule;
 
-/* It must not be absent. */
+/* Marks a field that must not be absent. */
 extern const char pai__needed[];
 #define PAI__NEEDED pai__needed
 
 /* One key of a mapping. */
-typedef struct pai__field {
+typedef struct pai__spec_field {
   const char *name; /* NULL ends a list */
-  const pai__rule *rule;
-  const char *absent; /* PAI__NEEDED; the value that this means; or NULL */
-  const char *says;   /* one line, for people and editors */
-} pai__field;
+  const pai__spec_rule *rule;
+  const char *absent; /* PAI__NEEDED; the value that absence means; or NULL */
+  const char *says;   /* a one-line description */
+} pai__spec_field;
 
-/* One shape of a mapping that is told by its field `type`. */
-typedef struct pai__shape {
+/* One shape of a mapping, selected by its field `type`. */
+typedef struct pai__spec_shape {
   const char *type; /* NULL ends a list */
-  const pai__rule *rule;
-} pai__shape;
+  const pai__spec_rule *rule;
+} pai__spec_shape;
 
-struct pai__rule {
-  const char *what; /* "the name of a job" */
-  unsigned types;   /* of PAI__T_* */
-  bool coerced;     /* v1: a text that JavaScript takes for a number is one */
-  bool not_empty;   /* of a text */
-  bool open;        /* a mapping may have other keys, too */
-  bool never;       /* must not be there, whatever it is */
-  enum pai__form form;      /* of a text */
-  enum pai__form keys;      /* of the keys that `values` are of */
-  const char *const *words; /* the only texts allowed; also whole numbers */
-  uint32_t longest;         /* characters of a text; 0: any */
-  uint32_t least;           /* items or entries */
-  bool has_min;             /* of a number: */
+struct pai__spec_rule {
+  const char *what; /* what messages call it: "the name of a job" */
+  unsigned types;   /* set of PAI__T_* */
+  bool coerced;     /* v1: also a text that JavaScript takes for a number */
+  bool not_empty;   /* a text must not be empty */
+  bool open;        /* a mapping may have other keys */
+  bool never;       /* the field must be absent */
+  enum pai__spec_form form; /* form of a text */
+  enum pai__spec_form keys; /* form of the keys whose values `values` checks */
+  const char *const *words; /* the only allowed texts; also of whole numbers */
+  uint32_t longest;         /* most characters of a text; 0: any number */
+  uint32_t least;           /* least items or entries */
+  bool fine;                /* a number has at most three decimals */
+  bool has_min;             /* a number has the minimum `min` */
   int64_t min;
-  const pai__field *fields; /* of a mapping */
-  const pai__rule *values;  /* of every item, or entry that is no field */
-  const pai__shape *shapes; /* instead of fields */
+  const pai__spec_field *fields; /* fields of a mapping */
+  const pai__spec_rule *values;  /* rule of all items, or of entries that are
+                                    not in `fields` */
+  const pai__spec_shape *shapes; /* instead of fields */
 };
 
-extern const pai__rule pai__rules_v1, pai__rules_v2, pai__rules_hived,
+extern const pai__spec_rule pai__rules_v1, pai__rules_v2, pai__rules_hived,
   pai__rules_openpai;
 
-/* Does a text have a form?  And how to say what that is. */
-bool pai__form_fits(enum pai__form form, const char *s, size_t len);
-const char *pai__form_says(enum pai__form form);
-const char *pai__form_pattern(enum pai__form form); /* a regular expression */
+/* Return whether a text has a form, and the form in words. */
+bool pai__form_fits(enum pai__spec_form form, const char *s, size_t len);
+const char *pai__form_says(enum pai__spec_form form);
+const char *pai__form_pattern(
+  enum pai__spec_form form); /* a regular expression */
 
 #endif

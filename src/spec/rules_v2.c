@@ -1,4 +1,4 @@
-/* rules_v2.c - job protocol v2: job-spec 1.2 to 1.6, 1.8 */
+/* rules_v2.c - tables of job protocol v2: job-spec 1.2 to 1.6, 1.8 */
 #include "spec/rules.h"
 
 const char pai__needed[] = "";
@@ -7,65 +7,65 @@ static const char *const version_words[] = { "2", NULL };
 static const char *const job_words[] = { "job", NULL };
 static const char *const class_words[] = { "prod", "test", "oppo", NULL };
 
-static const pai__rule any = { .what = "a value", .types = PAI__T_ANY };
-static const pai__rule never = { .what = "this", .never = true };
-static const pai__rule text = { .what = "this", .types = PAI__T_STRING };
-static const pai__rule texts = { .what = "this",
-                                 .types = PAI__T_LIST,
-                                 .values = &text };
-static const pai__rule free_mapping = { .what = "this",
-                                        .types = PAI__T_MAPPING,
-                                        .open = true };
-static const pai__rule version = { .what = "the protocol's version",
-                                   .types = PAI__T_STRING | PAI__T_INT,
-                                   .words = version_words };
-static const pai__rule any_version = { .what = "a version",
-                                       .types =
-                                         PAI__T_STRING | PAI__T_NUMBER };
-static const pai__rule name = { .what = "a name",
-                                .types = PAI__T_STRING,
-                                .form = PAI__FORM_JOB,
-                                .longest = 255 };
-static const pai__rule integer = { .what = "this", .types = PAI__T_INT };
-static const pai__rule count = { .what = "a count",
-                                 .types = PAI__T_INT,
-                                 .has_min = true };
-static const pai__rule positive = {
+static const pai__spec_rule any = { .what = "a value", .types = PAI__T_ANY };
+static const pai__spec_rule never = { .what = "this", .never = true };
+static const pai__spec_rule text = { .what = "this", .types = PAI__T_STRING };
+static const pai__spec_rule texts = { .what = "this",
+                                      .types = PAI__T_LIST,
+                                      .values = &text };
+static const pai__spec_rule free_mapping = { .what = "this",
+                                             .types = PAI__T_MAPPING,
+                                             .open = true };
+static const pai__spec_rule version = { .what = "the protocol's version",
+                                        .types = PAI__T_STRING | PAI__T_INT,
+                                        .words = version_words };
+static const pai__spec_rule any_version = { .what = "a version",
+                                            .types =
+                                              PAI__T_STRING | PAI__T_NUMBER };
+static const pai__spec_rule name = { .what = "a name",
+                                     .types = PAI__T_STRING,
+                                     .form = PAI__FORM_JOB,
+                                     .longest = 255 };
+static const pai__spec_rule integer = { .what = "this", .types = PAI__T_INT };
+static const pai__spec_rule count = { .what = "a count",
+                                      .types = PAI__T_INT,
+                                      .has_min = true };
+static const pai__spec_rule positive = {
   .what = "a count", .types = PAI__T_INT, .has_min = true, .min = 1
 };
-static const pai__rule minimum = { .what = "a minimum of instances",
-                                   .types = PAI__T_INT | PAI__T_NULL };
-static const pai__rule yes_no = { .what = "this", .types = PAI__T_ANY };
+static const pai__spec_rule minimum = { .what = "a minimum of instances",
+                                        .types = PAI__T_INT | PAI__T_NULL };
+static const pai__spec_rule yes_no = { .what = "this", .types = PAI__T_ANY };
 
-/* --- prerequisites -------------------------------------------------------- */
+/* --- prerequisites ------------------------------------------------------ */
 
-static const pai__field auth_fields[] = {
+static const pai__spec_field auth_fields[] = {
   { "username", &text, NULL, "user name at the registry" },
   { "password", &text, NULL, "its password: use <% $secrets.NAME %>" },
   { "registryuri", &text, "https://index.docker.io/v1/", "the registry" },
   { 0 }
 };
-static const pai__rule auth = { .what = "the account of a registry",
-                                .types = PAI__T_MAPPING,
-                                .open = true,
-                                .fields = auth_fields,
-                                .values = &text };
+static const pai__spec_rule auth = { .what = "the account of a registry",
+                                     .types = PAI__T_MAPPING,
+                                     .open = true,
+                                     .fields = auth_fields,
+                                     .values = &text };
 
-#define COMMON_FIELDS(type_rule)                               \
-  { "protocolVersion", &version, NULL, "2" },                  \
-    { "name", &name, PAI__NEEDED, "what task roles call it" }, \
-    { "type", (type_rule), PAI__NEEDED,                        \
-      "dockerimage, script, output or data" },                 \
-    { "version", &any_version, NULL, "any version of it" },    \
-    { "contributor", &text, NULL, "who made it" },             \
-  {                                                            \
-    "description", &text, NULL, "what it is"                   \
+#define COMMON_FIELDS(type_rule)                          \
+  { "protocolVersion", &version, NULL, "2" },             \
+    { "name", &name, PAI__NEEDED, "name in task roles" }, \
+    { "type", (type_rule), PAI__NEEDED,                   \
+      "dockerimage, script, output or data" },            \
+    { "version", &any_version, NULL, "version" },         \
+    { "contributor", &text, NULL, "author" },             \
+  {                                                       \
+    "description", &text, NULL, "description"             \
   }
 
-static const pai__field image_fields[] = {
+static const pai__spec_field image_fields[] = {
   COMMON_FIELDS(&text),
   { "uri", &text, PAI__NEEDED, "the image, as docker pull takes it" },
-  { "auth", &auth, NULL, "how to log in where the image is" },
+  { "auth", &auth, NULL, "login at the image's registry" },
   { 0 }
 };
 #define PLUGIN_FIELDS                                            \
@@ -74,266 +74,274 @@ static const pai__field image_fields[] = {
     "require", &texts, NULL, "other prerequisites; not acted on" \
   }
 
-static const pai__field script_fields[] = { COMMON_FIELDS(&text),
-                                            { "uri", &text, NULL,
-                                              "where it is" },
-                                            PLUGIN_FIELDS,
-                                            { 0 } };
-static const pai__field data_fields[] = { COMMON_FIELDS(&text),
-                                          { "uri", &texts, NULL,
-                                            "where it is: a list" },
-                                          PLUGIN_FIELDS,
-                                          { 0 } };
-static const pai__rule image = { .what = "a docker image",
-                                 .types = PAI__T_MAPPING,
-                                 .fields = image_fields };
-static const pai__rule script = { .what = "a script or output",
-                                  .types = PAI__T_MAPPING,
-                                  .open = true,
-                                  .fields = script_fields };
-static const pai__rule data = { .what = "a set of data",
-                                .types = PAI__T_MAPPING,
-                                .open = true,
-                                .fields = data_fields };
-static const pai__shape shapes[] = { { "dockerimage", &image },
-                                     { "script", &script },
-                                     { "output", &script },
-                                     { "data", &data },
-                                     { 0 } };
-static const pai__rule prerequisite = { .what = "a prerequisite",
-                                        .types = PAI__T_MAPPING,
-                                        .shapes = shapes };
-static const pai__rule prerequisites = { .what = "prerequisites",
-                                         .types = PAI__T_LIST,
-                                         .least = 1,
-                                         .values = &prerequisite };
-
-/* --- task roles ------------------------------------------------------------ */
-
-static const pai__field completion_fields[] = {
-  { "minFailedInstances", &minimum, "1",
-    "so many failed tasks fail the job; -1: never" },
-  { "minSucceededInstances", &minimum, NULL,
-    "so many succeeded tasks end the job well; -1: all of the job; default "
-    "all of the role" },
-  { 0 }
-};
-static const pai__rule completion = { .what = "completion",
+static const pai__spec_field script_fields[] = { COMMON_FIELDS(&text),
+                                                 { "uri", &text, NULL,
+                                                   "location" },
+                                                 PLUGIN_FIELDS,
+                                                 { 0 } };
+static const pai__spec_field data_fields[] = { COMMON_FIELDS(&text),
+                                               { "uri", &texts, NULL,
+                                                 "locations, as a list" },
+                                               PLUGIN_FIELDS,
+                                               { 0 } };
+static const pai__spec_rule image = { .what = "a docker image",
                                       .types = PAI__T_MAPPING,
-                                      .fields = completion_fields };
-
-static const pai__field container_fields[] = {
-  { "shmMB", &integer, "512", "size of /dev/shm in MiB" },
-  { "infiniband", &yes_no, "false", "true: with an InfiniBand adapter" },
-  { "additionalProperties", &never, NULL, NULL }, /* a slip that is law */
-  { 0 }
-};
-static const pai__rule container = { .what = "extraContainerOptions",
+                                      .fields = image_fields };
+static const pai__spec_rule script = { .what = "a script or output",
+                                       .types = PAI__T_MAPPING,
+                                       .open = true,
+                                       .fields = script_fields };
+static const pai__spec_rule data = { .what = "a set of data",
                                      .types = PAI__T_MAPPING,
                                      .open = true,
-                                     .fields = container_fields };
+                                     .fields = data_fields };
+static const pai__spec_shape shapes[] = { { "dockerimage", &image },
+                                          { "script", &script },
+                                          { "output", &script },
+                                          { "data", &data },
+                                          { 0 } };
+static const pai__spec_rule prerequisite = { .what = "a prerequisite",
+                                             .types = PAI__T_MAPPING,
+                                             .shapes = shapes };
+static const pai__spec_rule prerequisites = { .what = "prerequisites",
+                                              .types = PAI__T_LIST,
+                                              .least = 1,
+                                              .values = &prerequisite };
 
-/* Whatever is no mapping is accepted, and is no port. */
-static const pai__rule ports = { .what = "ports",
-                                 .types = PAI__T_ANY,
-                                 .keys = PAI__FORM_IDENT,
-                                 .least = 1,
-                                 .values = &integer };
-static const pai__field resource_fields[] = {
-  { "cpu", &integer, PAI__NEEDED, "CPUs of each task" },
+/* --- task roles --------------------------------------------------------- */
+
+static const pai__spec_field completion_fields[] = {
+  { "minFailedInstances", &minimum, "1",
+    "number of failed tasks that fails the job; -1: never" },
+  { "minSucceededInstances", &minimum, NULL,
+    "number of succeeded tasks that completes the job; -1: all tasks of the "
+    "job (default: all tasks of the role)" },
+  { 0 }
+};
+static const pai__spec_rule completion = { .what = "completion",
+                                           .types = PAI__T_MAPPING,
+                                           .fields = completion_fields };
+
+static const pai__spec_field container_fields[] = {
+  { "shmMB", &integer, "512", "size of /dev/shm in MiB" },
+  { "infiniband", &yes_no, "false", "true: with an InfiniBand adapter" },
+  /* a mistake in OpenPAI's schema, which forbids this key */
+  { "additionalProperties", &never, NULL, NULL },
+  { 0 }
+};
+static const pai__spec_rule container = { .what = "extraContainerOptions",
+                                          .types = PAI__T_MAPPING,
+                                          .open = true,
+                                          .fields = container_fields };
+
+/* A value that is not a mapping is accepted, but ignored. */
+static const pai__spec_rule ports = { .what = "ports",
+                                      .types = PAI__T_ANY,
+                                      .keys = PAI__FORM_IDENT,
+                                      .least = 1,
+                                      .values = &integer };
+static const pai__spec_rule cpus = { .what = "a number of CPUs",
+                                     .types = PAI__T_NUMBER,
+                                     .fine = true };
+static const pai__spec_field resource_fields[] = {
+  { "cpu", &cpus, PAI__NEEDED, "CPUs of each task, as 2 or 0.5" },
   { "memoryMB", &integer, PAI__NEEDED, "memory of each task in MiB" },
   { "gpu", &integer, PAI__NEEDED, "GPUs of each task" },
   { "ports", &ports, NULL,
-    "label: how many ports; ssh and http come by "
-    "themselves" },
+    "label: number of ports; ssh and http always exist" },
   { 0 }
 };
-static const pai__rule resource = { .what = "resourcePerInstance",
-                                    .types = PAI__T_MAPPING,
-                                    .fields = resource_fields };
+static const pai__spec_rule resource = { .what = "resourcePerInstance",
+                                         .types = PAI__T_MAPPING,
+                                         .fields = resource_fields };
 
-static const pai__rule commands = { .what = "a list of commands",
-                                    .types = PAI__T_LIST,
-                                    .least = 1,
-                                    .values = &text };
+static const pai__spec_rule commands = { .what = "a list of commands",
+                                         .types = PAI__T_LIST,
+                                         .least = 1,
+                                         .values = &text };
 
-static const pai__field role_fields[] = {
+static const pai__spec_field role_fields[] = {
   { "protocolVersion", &version, NULL, "2" },
-  { "instances", &positive, "1", "how many tasks" },
-  { "completion", &completion, NULL, "when the job is over" },
+  { "instances", &positive, "1", "number of tasks" },
+  { "completion", &completion, NULL, "when the job ends" },
   { "taskRetryCount", &integer, "0",
-    "how often a failed task is tried again, without gangAllocation" },
+    "number of retries of a failed task, without gangAllocation" },
   { "prerequisites", &texts, NULL, "names of prerequisites, in order" },
   { "dockerImage", &text, PAI__NEEDED, "name of a dockerimage prerequisite" },
   { "data", &text, NULL, "name of a data prerequisite" },
   { "output", &text, NULL, "name of an output prerequisite" },
   { "script", &text, NULL, "name of a script prerequisite" },
   { "extraContainerOptions", &container, NULL, "of its containers" },
-  { "resourcePerInstance", &resource, PAI__NEEDED, "what each task gets" },
-  { "commands", &commands, PAI__NEEDED, "what each task runs, in one shell" },
+  { "resourcePerInstance", &resource, PAI__NEEDED, "resources of each task" },
+  { "commands", &commands, PAI__NEEDED,
+    "commands of each task, in one shell" },
   { 0 }
 };
-static const pai__rule role = { .what = "a task role",
-                                .types = PAI__T_MAPPING,
-                                .fields = role_fields };
-static const pai__rule roles = { .what = "taskRoles",
-                                 .types = PAI__T_MAPPING,
-                                 .keys = PAI__FORM_IDENT,
-                                 .least = 1,
-                                 .values = &role };
-
-/* --- deployments, defaults, extras ---------------------------------------- */
-
-static const pai__field hook_fields[] = {
-  { "preCommands", &commands, NULL, "run before the role's commands" },
-  { "postCommands", &commands, NULL, "run after them" },
-  { 0 }
-};
-static const pai__rule hooks = { .what = "a deployment's role",
-                                 .types = PAI__T_MAPPING,
-                                 .fields = hook_fields };
-static const pai__rule hook_roles = { .what = "taskRoles",
+static const pai__spec_rule role = { .what = "a task role",
+                                     .types = PAI__T_MAPPING,
+                                     .fields = role_fields };
+static const pai__spec_rule roles = { .what = "taskRoles",
                                       .types = PAI__T_MAPPING,
                                       .keys = PAI__FORM_IDENT,
                                       .least = 1,
-                                      .values = &hooks };
-static const pai__field deployment_fields[] = {
+                                      .values = &role };
+
+/* --- deployments, defaults, extras -------------------------------------- */
+
+static const pai__spec_field hook_fields[] = {
+  { "preCommands", &commands, NULL,
+    "commands to run before the role's commands" },
+  { "postCommands", &commands, NULL,
+    "commands to run after the role's commands" },
+  { 0 }
+};
+static const pai__spec_rule hooks = { .what = "a deployment's role",
+                                      .types = PAI__T_MAPPING,
+                                      .fields = hook_fields };
+static const pai__spec_rule hook_roles = { .what = "taskRoles",
+                                           .types = PAI__T_MAPPING,
+                                           .keys = PAI__FORM_IDENT,
+                                           .least = 1,
+                                           .values = &hooks };
+static const pai__spec_field deployment_fields[] = {
   { "protocolVersion", &version, NULL, "2" },
-  { "name", &name, PAI__NEEDED, "what defaults.deployment names" },
+  { "name", &name, PAI__NEEDED, "name for defaults.deployment" },
   { "taskRoles", &hook_roles, PAI__NEEDED,
     "commands around those of task roles" },
   { 0 }
 };
-static const pai__rule deployment = { .what = "a deployment",
-                                      .types = PAI__T_MAPPING,
-                                      .open = true,
-                                      .fields = deployment_fields };
-static const pai__rule deployments = { .what = "deployments",
-                                       .types = PAI__T_LIST,
-                                       .least = 1,
-                                       .values = &deployment };
-static const pai__field default_fields[] = {
-  { "deployment", &text, NULL, "the deployment that is used" },
-  { "virtualCluster", &any, "default", "where it queues" },
+static const pai__spec_rule deployment = { .what = "a deployment",
+                                           .types = PAI__T_MAPPING,
+                                           .open = true,
+                                           .fields = deployment_fields };
+static const pai__spec_rule deployments = { .what = "deployments",
+                                            .types = PAI__T_LIST,
+                                            .least = 1,
+                                            .values = &deployment };
+static const pai__spec_field default_fields[] = {
+  { "deployment", &text, NULL, "deployment to use" },
+  { "virtualCluster", &any, "default", "virtual cluster of the job" },
   { 0 }
 };
-static const pai__rule defaults = { .what = "defaults",
-                                    .types = PAI__T_MAPPING,
-                                    .open = true,
-                                    .fields = default_fields };
+static const pai__spec_rule defaults = { .what = "defaults",
+                                         .types = PAI__T_MAPPING,
+                                         .open = true,
+                                         .fields = default_fields };
 
-/* --- HiveD: checked only where the cluster has it -------------------------- */
+/* --- HiveD: checked only if the cluster has it -------------------------- */
 
-static const pai__rule text_or_null = { .what = "this",
-                                        .types = PAI__T_STRING | PAI__T_NULL };
-static const pai__rule priority = { .what = "a priority class",
-                                    .types = PAI__T_STRING,
-                                    .words = class_words };
-static const pai__field hived_role_fields[] = {
+static const pai__spec_rule text_or_null = { .what = "this",
+                                             .types =
+                                               PAI__T_STRING | PAI__T_NULL };
+static const pai__spec_rule priority = { .what = "a priority class",
+                                         .types = PAI__T_STRING,
+                                         .words = class_words };
+static const pai__spec_field hived_role_fields[] = {
   { "skuType", &text_or_null, NULL, "kind of machine" },
   { "pinnedCellId", &text_or_null, NULL, "a reserved part of the cluster" },
   { "affinityGroupName", &text_or_null, NULL, "roles placed together" },
   { 0 }
 };
-static const pai__rule hived_role = { .what = "a role of hivedScheduler",
-                                      .types = PAI__T_MAPPING,
-                                      .open = true,
-                                      .fields = hived_role_fields };
-static const pai__rule hived_roles = { .what = "taskRoles",
-                                       .types = PAI__T_MAPPING,
-                                       .keys = PAI__FORM_SKU,
-                                       .least = 1,
-                                       .values = &hived_role };
-static const pai__field hived_fields[] = {
+static const pai__spec_rule hived_role = { .what = "a role of hivedScheduler",
+                                           .types = PAI__T_MAPPING,
+                                           .open = true,
+                                           .fields = hived_role_fields };
+static const pai__spec_rule hived_roles = { .what = "taskRoles",
+                                            .types = PAI__T_MAPPING,
+                                            .keys = PAI__FORM_SKU,
+                                            .least = 1,
+                                            .values = &hived_role };
+static const pai__spec_field hived_fields[] = {
   { "jobPriorityClass", &priority, NULL, "prod, test or oppo" },
-  { "taskRoles", &hived_roles, NULL, "what each role asks HiveD for" },
+  { "taskRoles", &hived_roles, NULL, "HiveD request of each role" },
   { 0 }
 };
-const pai__rule pai__rules_hived = { .what = "hivedScheduler",
-                                     .types = PAI__T_MAPPING,
-                                     .open = true,
-                                     .fields = hived_fields };
+const pai__spec_rule pai__rules_hived = { .what = "hivedScheduler",
+                                          .types = PAI__T_MAPPING,
+                                          .open = true,
+                                          .fields = hived_fields };
 
-/* --- extras.openpai: what other servers of OpenPAI pass over ----------------- */
+/* --- extras.openpai, which other OpenPAI servers ignore ----------------- */
 
 static const char *const runtime_words[] = { "auto",   "process", "bwrap",
                                              "podman", "docker",  NULL };
-static const pai__rule boolean = { .what = "this",
-                                   .types = PAI__T_BOOL | PAI__T_NULL };
-static const pai__rule runtime = { .what = "a runtime",
-                                   .types = PAI__T_STRING | PAI__T_NULL,
-                                   .words = runtime_words };
-static const pai__rule variables = { .what = "variables",
-                                     .types = PAI__T_MAPPING | PAI__T_INT |
-                                              PAI__T_NULL,
-                                     .open = true };
-static const pai__rule gpu_memory = { .what = "an amount of memory",
-                                      .types = PAI__T_INT | PAI__T_NULL,
-                                      .has_min = true };
-static const pai__rule time_limit = { .what = "a time limit",
-                                      .types = PAI__T_STRING | PAI__T_INT |
-                                               PAI__T_NULL,
-                                      .form = PAI__FORM_TIME,
-                                      .has_min = true,
-                                      .min = 1 };
-static const pai__rule dependency = { .what = "a job to wait for",
-                                      .types = PAI__T_STRING,
-                                      .form = PAI__FORM_AFTER };
-static const pai__rule dependencies = { .what = "jobs to wait for",
-                                        .types = PAI__T_STRING | PAI__T_LIST |
-                                                 PAI__T_NULL,
-                                        .form = PAI__FORM_AFTER,
-                                        .values = &dependency };
-static const pai__rule folder = { .what = "a folder below /tmp",
-                                  .types = PAI__T_STRING,
-                                  .form = PAI__FORM_TMP };
-static const pai__rule folders = { .what = "folders below /tmp",
-                                   .types = PAI__T_LIST | PAI__T_NULL,
-                                   .values = &folder };
-static const pai__field openpai_fields[] = {
+static const pai__spec_rule boolean = { .what = "this",
+                                        .types = PAI__T_BOOL | PAI__T_NULL };
+static const pai__spec_rule runtime = { .what = "a runtime",
+                                        .types = PAI__T_STRING | PAI__T_NULL,
+                                        .words = runtime_words };
+static const pai__spec_rule variables = { .what = "variables",
+                                          .types = PAI__T_MAPPING |
+                                                   PAI__T_INT | PAI__T_NULL,
+                                          .open = true };
+static const pai__spec_rule gpu_memory = { .what = "an amount of memory",
+                                           .types = PAI__T_INT | PAI__T_NULL,
+                                           .has_min = true };
+static const pai__spec_rule time_limit = { .what = "a time limit",
+                                           .types = PAI__T_STRING |
+                                                    PAI__T_INT | PAI__T_NULL,
+                                           .form = PAI__FORM_TIME,
+                                           .has_min = true,
+                                           .min = 1 };
+static const pai__spec_rule dependency = { .what = "a job to wait for",
+                                           .types = PAI__T_STRING,
+                                           .form = PAI__FORM_AFTER };
+static const pai__spec_rule dependencies = { .what = "jobs to wait for",
+                                             .types = PAI__T_STRING |
+                                                      PAI__T_LIST |
+                                                      PAI__T_NULL,
+                                             .form = PAI__FORM_AFTER,
+                                             .values = &dependency };
+static const pai__spec_rule folder = { .what = "a folder below /tmp",
+                                       .types = PAI__T_STRING,
+                                       .form = PAI__FORM_TMP };
+static const pai__spec_rule folders = { .what = "folders below /tmp",
+                                        .types = PAI__T_LIST | PAI__T_NULL,
+                                        .values = &folder };
+static const pai__spec_field openpai_fields[] = {
   { "runtime", &runtime, "the platform's setting",
-    "how tasks run: auto, process, bwrap, podman or docker" },
+    "runtime of tasks: auto, process, bwrap, podman or docker" },
   { "environment", &variables, NULL, "variables for the commands" },
   { "timeLimit", &time_limit, NULL,
-    "how long an attempt may run, as 90s, 30m, 2h or 1d" },
+    "time limit of an attempt, such as 90s, 30m, 2h or 1d" },
   { "after", &dependencies, NULL,
     "jobs to wait for: NAME, NAME:ok, NAME:failed, NAME:ended" },
   { "folders", &folders, NULL,
-    "folders below /tmp of this machine that tasks see, who have a /tmp of "
-    "their own" },
+    "folders below this machine's /tmp that tasks see in their own /tmp" },
   { "stdin", &boolean, "false", "keep standard input open for attach" },
-  { "tty", &boolean, "false", "the same, with a terminal" },
+  { "tty", &boolean, "false", "keep standard input open, with a terminal" },
   { "gpuMemoryMB", &gpu_memory, NULL,
     "GPU memory of each task, which then shares a GPU" },
   { 0 }
 };
-const pai__rule pai__rules_openpai = { .what = "openpai",
-                                       .types = PAI__T_MAPPING | PAI__T_NULL,
-                                       .open = true,
-                                       .fields = openpai_fields };
+const pai__spec_rule pai__rules_openpai = { .what = "openpai",
+                                            .types =
+                                              PAI__T_MAPPING | PAI__T_NULL,
+                                            .open = true,
+                                            .fields = openpai_fields };
 
-/* --- the job --------------------------------------------------------------- */
+/* --- the job ------------------------------------------------------------ */
 
-static const pai__rule job_type = { .what = "the type of a job file",
-                                    .types = PAI__T_STRING,
-                                    .words = job_words };
-static const pai__field job_fields[] = {
+static const pai__spec_rule job_type = { .what = "the type of a job file",
+                                         .types = PAI__T_STRING,
+                                         .words = job_words };
+static const pai__spec_field job_fields[] = {
   { "protocolVersion", &version, PAI__NEEDED, "2" },
   { "name", &name, PAI__NEEDED, "the job's name" },
   { "type", &job_type, PAI__NEEDED, "job" },
-  { "version", &any_version, NULL, "any version of this file" },
-  { "contributor", &text, NULL, "who made it" },
-  { "description", &text, NULL, "what it does" },
+  { "version", &any_version, NULL, "version of this file" },
+  { "contributor", &text, NULL, "author" },
+  { "description", &text, NULL, "description" },
   { "prerequisites", &prerequisites, NULL, "images, data, scripts, outputs" },
   { "parameters", &free_mapping, NULL, "values for <% $parameters.NAME %>" },
   { "secrets", &free_mapping, NULL, "values for <% $secrets.NAME %>" },
-  { "jobRetryCount", &count, "0", "how often a failed job is tried again" },
-  { "taskRoles", &roles, PAI__NEEDED, "the tasks, by role" },
+  { "jobRetryCount", &count, "0", "number of retries of a failed job" },
+  { "taskRoles", &roles, PAI__NEEDED, "task roles" },
   { "deployments", &deployments, NULL, "commands around those of task roles" },
   { "defaults", &defaults, NULL, "virtualCluster, deployment" },
   { "extras", &free_mapping, NULL, "for schedulers, plugins and programs" },
   { 0 }
 };
-const pai__rule pai__rules_v2 = { .what = "a job file",
-                                  .types = PAI__T_MAPPING,
-                                  .fields = job_fields };
+const pai__spec_rule pai__rules_v2 = { .what = "a job file",
+                                       .types = PAI__T_MAPPING,
+                                       .fields = job_fields };

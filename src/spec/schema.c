@@ -1,8 +1,8 @@
 /*
- * schema.c - the tables of the language as JSON Schema, draft 7
+ * schema.c - writes the tables as JSON Schema, draft 7
  *
- * Every keyword says what check.c does with the same entry of a table.  What
- * no table says (references, sums) no schema says either.
+ * Each keyword has the effect that check.c gives the same entry of a table.
+ * References and sums are in no table, and so in no schema.
  */
 #include "spec/schema.h"
 
@@ -13,32 +13,10 @@
 
 #include <stdio.h>
 
-static void put_rule(pai__json_writer *w, const pai__rule *rule,
-                     const pai__field *field);
+static void put_rule(pai__json_writer *w, const pai__spec_rule *rule,
+                     const pai__spec_field *field);
 
-static void put_text(pai__json_writer *w, const char *s)
-{
-  pai__json_text(w, s, strlen(s));
-}
-
-static void put_key(pai__json_writer *w, const char *key)
-{
-  pai__json_key(w, key, strlen(key));
-}
-
-static void put_entry(pai__json_writer *w, const char *key, const char *text)
-{
-  put_key(w, key);
-  put_text(w, text);
-}
-
-static void put_number(pai__json_writer *w, const char *key, int64_t value)
-{
-  put_key(w, key);
-  pai__json_int(w, value);
-}
-
-/* --- scalars --------------------------------------------------------------- */
+/* --- scalars ------------------------------------------------------------ */
 
 static void put_types(pai__json_writer *w, unsigned types)
 {
@@ -55,12 +33,12 @@ static void put_types(pai__json_writer *w, unsigned types)
 
   if (types == PAI__T_ANY)
     return;
-  put_key(w, "type");
+  pai__json_member(w, "type");
   if (many)
     pai__json_begin_array(w);
   for (size_t i = 0; i < PAI__LEN(names); i++)
     if ((types & names[i].type) != 0)
-      put_text(w, names[i].name);
+      pai__json_string(w, names[i].name);
   if (many)
     pai__json_end_array(w);
 }
@@ -79,34 +57,33 @@ static int64_t value_of(const char *digits)
   return value;
 }
 
-/* The only values there are, and of words that are digits the numbers. */
-static void put_words(pai__json_writer *w, const pai__rule *rule)
+/* Writes the allowed values; words of digits also as numbers. */
+static void put_words(pai__json_writer *w, const pai__spec_rule *rule)
 {
-  put_key(w, "enum");
-  pai__json_begin_array(w);
+  pai__json_put_array(w, "enum");
   for (size_t i = 0; rule->words[i] != NULL; i++) {
     const char *word = rule->words[i];
 
     if ((rule->types & PAI__T_INT) != 0 && is_digits(word))
       pai__json_int(w, value_of(word));
-    put_text(w, word);
+    pai__json_string(w, word);
   }
   pai__json_end_array(w);
 }
 
-static void put_text_rules(pai__json_writer *w, const pai__rule *rule)
+static void put_text_rules(pai__json_writer *w, const pai__spec_rule *rule)
 {
   if (rule->not_empty)
-    put_number(w, "minLength", 1);
+    pai__json_put_int(w, "minLength", 1);
   if (rule->longest > 0)
-    put_number(w, "maxLength", rule->longest);
+    pai__json_put_int(w, "maxLength", rule->longest);
   if (rule->form != PAI__FORM_ANY)
-    put_entry(w, "pattern", pai__form_pattern(rule->form));
+    pai__json_put_text(w, "pattern", pai__form_pattern(rule->form));
 }
 
-/* A text that v1 takes for a whole number that is large enough.  The tables
- * have but small minima, of one digit. */
-static void put_number_pattern(pai__json_writer *w, const pai__rule *rule)
+/* Writes the pattern of texts that v1 takes for a whole number of at least the
+ * minimum.  All minima in the tables have one digit. */
+static void put_number_pattern(pai__json_writer *w, const pai__spec_rule *rule)
 {
   static const char tail[] = "(\\.0*)?";
   int min = rule->has_min ? (int)rule->min : 0;
@@ -119,131 +96,110 @@ static void put_number_pattern(pai__json_writer *w, const pai__rule *rule)
   else
     (void)snprintf(least, sizeof(least), "[+]?0*([%d-9]|[1-9][0-9]+)", min);
   (void)snprintf(text, sizeof(text), "^\\s*%s%s\\s*$", least, tail);
-  put_entry(w, "pattern", text);
+  pai__json_put_text(w, "pattern", text);
 }
 
-static void put_number_rules(pai__json_writer *w, const pai__rule *rule)
+static void put_number_rules(pai__json_writer *w, const pai__spec_rule *rule)
 {
   put_types(w, rule->types);
   if (rule->has_min)
-    put_number(w, "minimum", rule->min);
+    pai__json_put_int(w, "minimum", rule->min);
 }
 
-/* A number, or a text that is one. */
-static void put_coerced(pai__json_writer *w, const pai__rule *rule)
+/* Writes the rules of a number, or of a text that is a number. */
+static void put_coerced(pai__json_writer *w, const pai__spec_rule *rule)
 {
-  put_key(w, "anyOf");
-  pai__json_begin_array(w);
-  pai__json_begin_object(w);
+  pai__json_write(w, "anyOf:[{");
   put_number_rules(w, rule);
-  pai__json_end_object(w);
-  pai__json_begin_object(w);
+  pai__json_write(w, "},{");
   put_types(w, PAI__T_STRING);
   put_number_pattern(w, rule);
-  pai__json_end_object(w);
-  pai__json_end_array(w);
+  pai__json_write(w, "}]");
 }
 
-/* --- collections ----------------------------------------------------------- */
+/* --- collections -------------------------------------------------------- */
 
-static void put_fields(pai__json_writer *w, const pai__field *fields)
+static void put_fields(pai__json_writer *w, const pai__spec_field *fields)
 {
   bool needed = false;
 
-  put_key(w, "properties");
-  pai__json_begin_object(w);
-  for (const pai__field *p = fields; p->name != NULL; p++) {
-    put_key(w, p->name);
+  pai__json_put_object(w, "properties");
+  for (const pai__spec_field *p = fields; p->name != NULL; p++) {
+    pai__json_member(w, p->name);
     put_rule(w, p->rule, p);
     needed |= p->absent == PAI__NEEDED;
   }
   pai__json_end_object(w);
   if (!needed)
     return;
-  put_key(w, "required");
-  pai__json_begin_array(w);
-  for (const pai__field *p = fields; p->name != NULL; p++)
+  pai__json_put_array(w, "required");
+  for (const pai__spec_field *p = fields; p->name != NULL; p++)
     if (p->absent == PAI__NEEDED)
-      put_text(w, p->name);
+      pai__json_string(w, p->name);
   pai__json_end_array(w);
 }
 
-static void put_mapping_rules(pai__json_writer *w, const pai__rule *rule)
+static void put_mapping_rules(pai__json_writer *w, const pai__spec_rule *rule)
 {
   if (rule->least > 0)
-    put_number(w, "minProperties", rule->least);
+    pai__json_put_int(w, "minProperties", rule->least);
   if (rule->fields != NULL)
     put_fields(w, rule->fields);
   if (rule->values != NULL && rule->keys != PAI__FORM_ANY) {
-    put_key(w, "patternProperties");
-    pai__json_begin_object(w);
-    put_key(w, pai__form_pattern(rule->keys));
+    pai__json_put_object(w, "patternProperties");
+    pai__json_member(w, pai__form_pattern(rule->keys));
     put_rule(w, rule->values, NULL);
     pai__json_end_object(w);
   }
   if (rule->values != NULL && rule->keys == PAI__FORM_ANY) {
-    put_key(w, "additionalProperties");
+    pai__json_member(w, "additionalProperties");
     put_rule(w, rule->values, NULL);
   } else if (!rule->open) {
-    put_key(w, "additionalProperties");
-    pai__json_bool(w, false);
+    pai__json_put_bool(w, "additionalProperties", false);
   }
 }
 
-/* The field `type` of all shapes, or of those of one rule. */
-static void put_shape_types(pai__json_writer *w, const pai__shape *shapes,
-                            const pai__rule *rule)
+/* Writes the field `type`, of all shapes or of those with one rule. */
+static void put_shape_types(pai__json_writer *w, const pai__spec_shape *shapes,
+                            const pai__spec_rule *rule)
 {
-  put_key(w, "properties");
-  pai__json_begin_object(w);
-  put_key(w, "type");
-  pai__json_begin_object(w);
-  put_key(w, "enum");
-  pai__json_begin_array(w);
-  for (const pai__shape *p = shapes; p->type != NULL; p++)
+  pai__json_write(w, "properties:{type:{enum:[");
+  for (const pai__spec_shape *p = shapes; p->type != NULL; p++)
     if (rule == NULL || p->rule == rule)
-      put_text(w, p->type);
-  pai__json_end_array(w);
-  pai__json_end_object(w);
-  pai__json_end_object(w);
+      pai__json_string(w, p->type);
+  pai__json_write(w, "]}}");
 }
 
-static bool is_first_of_rule(const pai__shape *shapes, const pai__shape *p)
+static bool is_first_of_rule(const pai__spec_shape *shapes,
+                             const pai__spec_shape *p)
 {
   while (shapes->rule != p->rule)
     shapes++;
   return shapes == p;
 }
 
-/* One condition for each shape: an editor then tells what is wrong with this
- * shape, not that it is none of them. */
-static void put_shapes(pai__json_writer *w, const pai__shape *shapes)
+/* Writes a condition for each shape.  An editor then shows what is wrong with
+ * this shape, rather than that no shape fits. */
+static void put_shapes(pai__json_writer *w, const pai__spec_shape *shapes)
 {
-  put_key(w, "required");
-  pai__json_begin_array(w);
-  put_text(w, "type");
-  pai__json_end_array(w);
+  pai__json_write(w, "required:[s]", "type");
   put_shape_types(w, shapes, NULL);
-  put_key(w, "allOf");
-  pai__json_begin_array(w);
-  for (const pai__shape *p = shapes; p->type != NULL; p++) {
+  pai__json_put_array(w, "allOf");
+  for (const pai__spec_shape *p = shapes; p->type != NULL; p++) {
     if (!is_first_of_rule(shapes, p))
       continue;
-    pai__json_begin_object(w);
-    put_key(w, "if");
-    pai__json_begin_object(w);
+    pai__json_write(w, "{if:{");
     put_shape_types(w, shapes, p->rule);
-    pai__json_end_object(w);
-    put_key(w, "then");
+    pai__json_write(w, "},then:");
     put_rule(w, p->rule, NULL);
     pai__json_end_object(w);
   }
   pai__json_end_array(w);
 }
 
-/* --- rules ----------------------------------------------------------------- */
+/* --- rules -------------------------------------------------------------- */
 
-static void put_rule_body(pai__json_writer *w, const pai__rule *rule)
+static void put_rule_body(pai__json_writer *w, const pai__spec_rule *rule)
 {
   if (rule->words != NULL)
     put_words(w, rule);
@@ -255,8 +211,8 @@ static void put_rule_body(pai__json_writer *w, const pai__rule *rule)
     put_text_rules(w, rule);
   if (rule->types == PAI__T_LIST) {
     if (rule->least > 0)
-      put_number(w, "minItems", rule->least);
-    put_key(w, "items");
+      pai__json_put_int(w, "minItems", rule->least);
+    pai__json_member(w, "items");
     put_rule(w, rule->values, NULL);
   } else if (rule->shapes != NULL) {
     put_shapes(w, rule->shapes);
@@ -266,30 +222,29 @@ static void put_rule_body(pai__json_writer *w, const pai__rule *rule)
   }
 }
 
-/* What a field is, for people and for editors that fill it in. */
-static void put_field(pai__json_writer *w, const pai__field *field)
+/* Writes the description and default of a field. */
+static void put_field(pai__json_writer *w, const pai__spec_field *field)
 {
   bool has = field->absent != NULL && field->absent != PAI__NEEDED;
   char says[256];
 
   (void)snprintf(says, sizeof(says), "%s%s%s", field->says,
                  has ? "; default " : "", has ? field->absent : "");
-  put_entry(w, "description", says);
+  pai__json_put_text(w, "description", says);
   if (!has)
     return;
-  put_key(w, "default");
+  pai__json_member(w, "default");
   if (is_digits(field->absent))
     pai__json_int(w, value_of(field->absent));
   else if (strcmp(field->absent, "false") == 0)
     pai__json_bool(w, false);
   else
-    put_text(w, field->absent);
+    pai__json_string(w, field->absent);
 }
 
-/* The field that it is the value of, or NULL where the rule must speak for
- * itself. */
-static void put_rule(pai__json_writer *w, const pai__rule *rule,
-                     const pai__field *field)
+/* Writes a rule.  `field` is the field that has this rule, or NULL. */
+static void put_rule(pai__json_writer *w, const pai__spec_rule *rule,
+                     const pai__spec_field *field)
 {
   if (rule->never) {
     pai__json_bool(w, false);
@@ -306,16 +261,13 @@ static void put_schema(pai__json_writer *w, int version)
 {
   bool v1 = version == 1;
 
-  pai__json_begin_object(w);
-  put_entry(w, "$schema", "http://json-schema.org/draft-07/schema#");
-  put_entry(w, "$id",
-            v1 ? "urn:libopenpai:job-config-v1"
-               : "urn:libopenpai:job-protocol-v2");
-  put_entry(w, "title",
-            v1 ? "OpenPAI job config v1" : "OpenPAI job protocol v2");
-  put_entry(w, "description",
-            v1 ? "A job file of OpenPAI before 1.0, in JSON"
-               : "A job file of OpenPAI, in YAML or as the same in JSON");
+  pai__json_write(
+    w, "{$schema:s,$id:s,title:s,description:s",
+    "http://json-schema.org/draft-07/schema#",
+    v1 ? "urn:libopenpai:job-config-v1" : "urn:libopenpai:job-protocol-v2",
+    v1 ? "OpenPAI job config v1" : "OpenPAI job protocol v2",
+    v1 ? "A job file of OpenPAI before 1.0, in JSON"
+       : "A job file of OpenPAI, in YAML or as the same in JSON");
   put_rule_body(w, v1 ? &pai__rules_v1 : &pai__rules_v2);
   pai__json_end_object(w);
 }
@@ -327,8 +279,6 @@ int pai__spec_schema(const pai_alloc *alloc, int version, pai_write_cb write,
   pai__buf out;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(write != NULL, err);
   if (version != 1 && version != 2)
     return pai__fail(err, PAI_EINVAL, "there is no job file of version %d",

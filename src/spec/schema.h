@@ -1,4 +1,4 @@
-/* schema.h - internal to the room: the tables as JSON Schema */
+/* schema.h - internal to the room: JSON Schema of job files */
 #ifndef PAI_SRC_SPEC_SCHEMA_H
 #define PAI_SRC_SPEC_SCHEMA_H
 

@@ -1,17 +1,18 @@
 /*
- * secrets.c - which parts of a job file nobody may see
+ * secrets.c - finds the secrets of a job file
  *
- * The value of `secrets`, and what an account of a registry holds unless it
- * is a template, which says where the secret is and not what.  In a file that
- * may be wrong, also what has such a name in another place, or nearly so.
+ * Secrets are the value of `secrets`, and the values of registry accounts that
+ * are not templates.  A template names a secret, but does not contain it.  In
+ * a file that may be wrong, values under similar names or in other places
+ * count too.
  */
 #include "spec/secrets.h"
 
 #include "base/findings.h"
-#include "spec/template.h"
+#include "spec/template/template.h"
 
-/* Is a value one template and nothing else?  That says where a secret is, and
- * not what. */
+/* Returns whether a value is a template and nothing else.  It then names a
+ * secret, but does not contain it. */
 static bool is_template(const pai__tree *t, pai__node n)
 {
   size_t len;
@@ -38,7 +39,8 @@ static bool is_secret(const pai__tree *tree, pai__node value)
   return len > 0 && !is_template(tree, value);
 }
 
-/* The value of a key: an account, or something else in its place. */
+/* Adds the secrets of an account, or the whole value if it is not a
+ * mapping. */
 static int add_auth(pai__secrets *s, pai__node auth_key)
 {
   const pai__tree *tree = s->tree;
@@ -71,7 +73,7 @@ static int add_auths(pai__secrets *s, pai__node list)
   return rc;
 }
 
-/* What the language says is secret. */
+/* Adds the secrets of a valid file. */
 static int add_known(pai__secrets *s)
 {
   const pai__tree *t = s->tree;
@@ -82,8 +84,7 @@ static int add_known(pai__secrets *s)
       pai__tree_type(t, pai__tree_value(t, n)) != PAI__NULL)
     rc = pai__secrets_add_entry(s, n);
   n = pai__tree_get(t, 0, "prerequisites");
-  if (rc == PAI_OK && n != PAI__NO_NODE &&
-      pai__tree_type(t, n) == PAI__SEQUENCE)
+  if (rc == PAI_OK && pai__tree_is(t, n, PAI__SEQUENCE))
     rc = add_auths(s, n);
   return rc;
 }
@@ -97,7 +98,7 @@ int pai__secrets_find(pai__secrets *s, const pai__tree *tree)
   return rc == PAI_OK ? pai__secrets_end(s) : rc;
 }
 
-/* --- files that may be wrong ----------------------------------------------- */
+/* --- files that may be wrong -------------------------------------------- */
 
 enum { AUTH, USERNAME, PASSWORD, TOKEN, SECRETS, WORDS };
 
@@ -110,20 +111,21 @@ static void init_words(pai__word words[WORDS])
     words[i] = pai__word_of(all[i], strlen(all[i]));
 }
 
-/* But for its case and one slip, or two in a long one. */
+/* Compares without case, and allows one slip, or two in a long word. */
 static bool is_nearly(const pai__word *key, const pai__word *word)
 {
   return pai__word_within(key, word, word->len < 7 ? 1 : 2);
 }
 
-/* A task role may be called as it likes. */
+/* Returns whether a value is a task role, which may have any name. */
 static bool is_role(const pai__tree *t, pai__node n)
 {
   return pai__tree_get(t, n, "resourcePerInstance") != PAI__NO_NODE ||
          pai__tree_get(t, n, "commands") != PAI__NO_NODE;
 }
 
-/* A key anywhere in the file. */
+/* Adds the secrets of a key anywhere in the file, if it resembles one of the
+ * words. */
 static int add_suspect(pai__secrets *s, pai__node key,
                        const pai__word words[WORDS])
 {
@@ -142,9 +144,8 @@ static int add_suspect(pai__secrets *s, pai__node key,
   return PAI_OK;
 }
 
-/* A key of the root or of a prerequisite that may be meant for one of the
- * words from the first to the last.  An account may be written where only its
- * key belongs. */
+/* Adds the secrets of keys of the root or of a prerequisite that may be meant
+ * for one of the words `first` to `last`.  Each value may be an account. */
 static int add_meant(pai__secrets *s, pai__node mapping,
                      const pai__word *first, const pai__word *last)
 {
@@ -185,8 +186,9 @@ static int add_all_meant(pai__secrets *s, const pai__word words[WORDS])
   return rc;
 }
 
-/* A text that is the whole file, or has a colon with a no-break space behind it,
- * as a key may have: it was meant for a mapping, which may hold anything. */
+/* Adds a text that may have been meant as a mapping, which may hold secrets:
+ * the text is the whole file, or has a colon with a no-break space after
+ * it. */
 static int add_unread(pai__secrets *s, pai__node n)
 {
   size_t len;
@@ -211,7 +213,7 @@ int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree, uint32_t from,
                          uint32_t to)
 {
   const pai__tree_node *nodes = tree->nodes;
-  bool all = has_aliases(tree); /* those may lead anywhere */
+  bool all = has_aliases(tree); /* an alias may lead anywhere */
   pai__word words[WORDS];
   int rc;
 
@@ -224,7 +226,7 @@ int pai__secrets_suspect(pai__secrets *s, const pai__tree *tree, uint32_t from,
     if (nodes[n].start > to && !all)
       break;
     if ((nodes[n].flags & PAI__IS_KEY) != 0 &&
-        nodes[n].u.s.len - 3 < 8 && /* no other is like a word */
+        nodes[n].u.s.len - 3 < 8 && /* other lengths resemble no word */
         (all || nodes[nodes[n].skip].end >= from))
       rc = add_suspect(s, n, words);
     if (rc == PAI_OK && nodes[n].type == PAI__STRING && nodes[n].end >= from &&

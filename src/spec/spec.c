@@ -1,4 +1,4 @@
-/* spec.c - pai_spec: its owners, its fields */
+/* spec.c - pai_spec: reference count and fields */
 #include "spec/spec.h"
 
 pai_spec *pai_spec_ref(pai_spec *spec)
@@ -21,7 +21,7 @@ void pai_spec_unref(pai_spec *spec)
   pai__free(&alloc, spec, sizeof(*spec));
 }
 
-/* For NULL one of zeros and NULLs. */
+/* Returns an empty spec for NULL. */
 static const pai_spec *or_none(const pai_spec *spec)
 {
   static const pai_spec none;
@@ -29,7 +29,7 @@ static const pai_spec *or_none(const pai_spec *spec)
   return spec != NULL ? spec : &none;
 }
 
-/* The role, or one of zeros and NULLs beyond the last. */
+/* Returns a role, or an empty one if there is no such role. */
 static const pai__role *role_at(const pai_spec *spec, size_t role)
 {
   static const pai__role none;
@@ -71,6 +71,11 @@ uint32_t pai_spec_role_instances(const pai_spec *spec, size_t role)
 uint32_t pai_spec_role_cpus(const pai_spec *spec, size_t role)
 {
   return role_at(spec, role)->cpus;
+}
+
+uint64_t pai_spec_role_milli_cpus(const pai_spec *spec, size_t role)
+{
+  return role_at(spec, role)->cpu_millis;
 }
 
 uint32_t pai_spec_role_memory_mb(const pai_spec *spec, size_t role)

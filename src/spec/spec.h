@@ -1,4 +1,4 @@
-/* spec.h - internal: the fields of a job spec, for rooms that act on them */
+/* spec.h - internal: the fields of a spec, for rooms that run jobs */
 #ifndef PAI_SRC_SPEC_SPEC_H
 #define PAI_SRC_SPEC_SPEC_H
 
@@ -12,53 +12,54 @@
 #include <stdatomic.h>
 
 enum {
-  PAI__SPEC_MAX_BYTES = 4 << 20, /* unless told otherwise */
+  PAI__SPEC_MAX_BYTES = 4 << 20, /* default limit */
   PAI__MAX_ROLE_NAME = 200 /* characters; names of folders end at 255 bytes */
 };
 
-/* A label of a role and how many ports each task of it gets. */
+/* A port label of a role, and its number of ports in each task. */
 typedef struct pai__port {
   const char *label;
   uint32_t count;
 } pai__port;
 
 typedef struct pai__missing {
-  const char *pointer; /* of its place */
-  bool masked;         /* "******" stands there */
+  const char *pointer; /* JSON pointer of its place */
+  bool masked;         /* its value is "******" */
 } pai__missing;
 
-/* What a job sets for its commands: extras.openpai.environment. */
+/* A variable that a job sets for its commands: extras.openpai.environment. */
 typedef struct pai__variable {
   const char *name;
-  const char *value; /* of a secret, too: for the launch plan alone */
-  bool outside;      /* not in a container, where things lie elsewhere */
+  const char *value; /* may be a secret: only for the launch plan */
+  bool outside;      /* not set in a container, where paths differ */
 } pai__variable;
 
 typedef struct pai__role {
   const char *name;
-  const char *script;    /* the commands, filled in but for secrets; those
-                            that are a secret themselves, masked */
-  const char *command;   /* what runs: those filled in, too */
+  const char *script;    /* the commands, filled in but for secrets; commands
+                            that are secrets are masked */
+  const char *command;   /* the commands that run, with secrets */
   uint32_t instances;    /* >= 1 */
   int32_t min_failed;    /* completion policy; -1: never */
-  int32_t min_succeeded; /* likewise */
-  uint32_t cpus;
+  int32_t min_succeeded; /* as min_failed */
+  uint32_t cpus;         /* CPUs, rounded up */
+  uint64_t cpu_millis;   /* CPUs in thousandths, exact */
   uint32_t memory_mb;
   uint32_t gpus;
   uint32_t shm_mb;  /* 0: not given */
-  pai__port *ports; /* as in the file, then ssh and http */
+  pai__port *ports; /* those of the file, then ssh and http */
   size_t nports;
-  pai__node node; /* in the tree */
+  pai__node node; /* its node in the tree */
 } pai__role;
 
 struct pai_spec {
   pai_alloc alloc;
   atomic_uint refs;
-  pai__tree *tree;      /* protocol v2, valid */
-  pai__secrets secrets; /* of it */
-  pai__arena arena;     /* everything below */
-  bool was_v1;          /* it was a job config v1, and was converted */
-  bool usual; /* whoever reads its text without options gets it again */
+  pai__tree *tree;      /* valid, protocol v2 */
+  pai__secrets secrets; /* of the tree */
+  pai__arena arena;     /* owner of everything below */
+  bool was_v1;          /* it was converted from a job config v1 */
+  bool usual;           /* its text parses to the same spec without options */
   const char *name;
   uint32_t retry_count;
   pai__role *roles;
@@ -71,22 +72,28 @@ struct pai_spec {
   size_t nafter;
   const char **notes;
   size_t nnotes;
-  const char **unresolved; /* names in templates that nothing stands for */
+  const char **unresolved; /* template names without a value */
   size_t nunresolved;
   pai__missing *missing; /* secrets that it needs and lacks */
   size_t nmissing;
-  const char *obstacle; /* why it is valid and yet cannot be run, or NULL */
+  const char *obstacle; /* why it cannot be run although it is valid, or
+                           NULL */
 };
 
-/* extras.c: extras.openpai.NAME of a valid job; PAI__NO_NODE: absent or null.  The tree may be
- * NULL. */
+/* extras.c: returns extras.openpai.NAME of a valid job, or PAI__NO_NODE if it
+ * is absent or null.  The tree may be NULL. */
 pai__node pai__spec_own(const pai__tree *t, const char *name);
-/* Whether it is true. */
+/* Returns whether the field is true. */
 bool pai__spec_own_flag(const pai__tree *t, const char *name);
 
-/* mask.c: adds its text with "******" in the place of each secret, whose names
- * stay, and all else as it was written.  False: nothing is added, for then it could not be read
- * (an alias leads into a secret); or no memory, as `out` says. */
+/* extras.c: returns whether the tasks start together.  Only `false` of
+ * extras.gangAllocation turns that off. */
+bool pai__spec_gang(const pai__tree *t);
+
+/* mask.c: appends its text with "******" for each secret.  The names of
+ * secrets stay, and all else is unchanged.  Returns false without memory, as
+ * `out` says, or if the masked text could not be parsed, as with an alias into
+ * a secret; nothing is appended then. */
 bool pai__spec_masked_text(pai__buf *out, const pai_spec *spec);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * tree.c - from a text to its tree, whatever it is written in
+ * tree.c - parses a job file in YAML or JSON into a tree
  *
- * A text that begins like JSON and is JSON is read as that: YAML is nearly a
- * superset of it, but libyaml refuses escaped surrogate pairs.  Job config v1
- * is JSON that may have comments, and where of equal keys the last one counts,
- * as it did for JSON.parse().
+ * A text that is JSON is parsed as JSON.  YAML is nearly a superset of JSON,
+ * but libyaml refuses escaped surrogate pairs.  Job config v1 is JSON that may
+ * have comments, and in which the last of equal keys counts, as in
+ * JSON.parse().
  */
 #include "spec/read.h"
 
 #include "json/json.h"
-#include "spec/syntax.h"
+#include "spec/scan/syntax.h"
 #include "yaml/yaml.h"
 
 int pai__spec_options(pai_spec_options *out, const pai_spec_options *opts,
@@ -49,7 +49,7 @@ static bool has(const pai__tree *t, const char *key)
   return pai__tree_get(t, 0, key) != PAI__NO_NODE;
 }
 
-/* By what only one of the two has. */
+/* Detects the version by fields that only one version has. */
 static int version_of(const pai__tree *t)
 {
   pai__node roles;
@@ -62,9 +62,7 @@ static int version_of(const pai__tree *t)
       has(t, "retryCount"))
     return 1;
   roles = pai__tree_get(t, 0, "taskRoles");
-  return roles != PAI__NO_NODE && pai__tree_type(t, roles) == PAI__SEQUENCE
-           ? 1
-           : 2;
+  return pai__tree_is(t, roles, PAI__SEQUENCE) ? 1 : 2;
 }
 
 bool pai__spec_braced(const char *text, size_t len)
@@ -77,8 +75,8 @@ bool pai__spec_braced(const char *text, size_t len)
   return false;
 }
 
-/* Whether what has braces may be JSON, of any kind that is read here: one
- * without quotes around its first key is not, as most of YAML. */
+/* Returns whether a text with braces may be JSON of a supported kind.  YAML
+ * with braces mostly has no quotes around its first key. */
 static bool may_be_json(const char *text, size_t len)
 {
   const char *at = text, *end = text + len;
@@ -104,7 +102,7 @@ static int parse_json(pai__tree **out, const char *text, size_t len,
   return pai__json_parse(out, text, len, &options, err);
 }
 
-/* A loose reading that turns out to be v1. */
+/* Parses loosely, and accepts only v1. */
 static int parse_v1(pai__tree **out, const char *text, size_t len,
                     const pai_spec_options *o, pai_error **err)
 {
@@ -137,10 +135,10 @@ static bool same_place(const pai_error *a, const pai_error *b)
          pai_error_column(a) == pai_error_column(b);
 }
 
-/* What is no JSON.  With comments it was meant as that, and YAML would take
- * them for something else: then *why says what is wrong, the comments
- * themselves or what is behind them.  A reader who knows comments gets further
- * if there are some. */
+/* Diagnoses a text that begins like JSON and is not JSON.  If it has comments,
+ * it was meant as JSON, and the errors of a YAML parser would mislead.  *why
+ * then receives the error: the comments, or what is wrong after them.  There
+ * are comments if a parser that allows them gets further. */
 static int refuse_comments(const char *text, size_t len,
                            const pai_spec_options *o, pai_error **why)
 {
@@ -152,7 +150,7 @@ static int refuse_comments(const char *text, size_t len,
     rc = parse_json(&tree, text, len, o, PAI__JSON_COMMAS | PAI__JSON_COMMENTS,
                     &behind);
   pai__tree_free(tree);
-  if (rc == PAI_OK) { /* all else is right */
+  if (rc == PAI_OK) { /* the comments are the only error */
     *why = plain;
     plain = NULL;
   } else if (rc != PAI_ENOMEM && !same_place(plain, behind)) {
@@ -164,7 +162,8 @@ static int refuse_comments(const char *text, size_t len,
   return rc == PAI_ENOMEM ? rc : PAI_EINVAL;
 }
 
-/* What begins as JSON.  PAI_EINVAL without a *why: it may be YAML. */
+/* Parses a text that begins like JSON.  PAI_EINVAL without *why: the text may
+ * be YAML. */
 static int parse_braces(pai__tree **out, const char *text, size_t len,
                         const pai_spec_options *o, pai_error **why)
 {

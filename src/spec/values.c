@@ -1,19 +1,17 @@
-/* values.c - values of a job file as JSON, and where they stand */
+/* values.c - places of protocol v2 and their defaults, and values as JSON */
 #include "spec/values.h"
 
-#include "spec/index.h"
-#include "spec/template.h"
+#include "spec/scan/index.h"
+#include "spec/template/template.h"
 
-#include <math.h>
-
-/* --- sites ----------------------------------------------------------------- */
+/* --- sites -------------------------------------------------------------- */
 
 #define DOCKER_HUB "https://index.docker.io/v1/"
 
-/* "*" is every key, or every item; keys that are not here are of
- * PAI__SITE_ANY, and absent they are nothing. */
+/* "*" is every key or item.  Keys that are not listed lead to PAI__SITE_ANY
+ * and have no default. */
 static const struct {
-  enum pai__site in;
+  enum pai__spec_site in;
   const char *key;
   pai__site_field field;
 } fields[] = {
@@ -93,7 +91,7 @@ static const struct {
   { PAI__SITE_EXTRAS, "gangAllocation", { .absence = PAI__ABSENT_TRUE } },
 };
 
-pai__site_field pai__site_below(enum pai__site site, const char *key)
+pai__site_field pai__site_below(enum pai__spec_site site, const char *key)
 {
   for (size_t i = 0; site != PAI__SITE_ANY && i < PAI__LEN(fields); i++)
     if (fields[i].in == site &&
@@ -103,13 +101,14 @@ pai__site_field pai__site_below(enum pai__site site, const char *key)
   return (pai__site_field){ .site = PAI__SITE_ANY };
 }
 
-/* --- absence --------------------------------------------------------------- */
+/* --- absence ------------------------------------------------------------ */
 
-/* False, 0, "" and null are not true to JavaScript. */
-static bool is_true(const pai__tree *t, pai__node n)
+bool pai__js_true(const pai__tree *t, pai__node n)
 {
   size_t len;
 
+  if (n == PAI__NO_NODE)
+    return false;
   switch (pai__tree_type(t, n)) {
   case PAI__NULL: return false;
   case PAI__BOOL: return pai__tree_bool(t, n);
@@ -121,17 +120,12 @@ static bool is_true(const pai__tree *t, pai__node n)
   }
 }
 
-static bool is_false_itself(const pai__tree *t, pai__node n)
-{
-  return pai__tree_type(t, n) == PAI__BOOL && !pai__tree_bool(t, n);
-}
-
 bool pai__site_is_on(const pai__site_field *field, const pai__tree *t,
                      pai__node n)
 {
   if (field->absence == PAI__ABSENT_TRUE)
-    return n == PAI__NO_NODE || !is_false_itself(t, n);
-  return n != PAI__NO_NODE && is_true(t, n);
+    return !pai__tree_is(t, n, PAI__BOOL) || pai__tree_bool(t, n);
+  return pai__js_true(t, n);
 }
 
 pai__node pai__site_counted(const pai__site_field *field, const pai__tree *t,
@@ -166,72 +160,4 @@ bool pai__site_is_default(const pai__site_field *field, const pai__tree *t,
     return pai__tree_type(t, n) >= PAI__SEQUENCE && pai__tree_count(t, n) == 0;
   default: return false;
   }
-}
-
-/* --- JSON ------------------------------------------------------------------ */
-
-static void write_scalar(pai__json_writer *w, const pai__tree *t, pai__node n)
-{
-  const pai__tree_node *node = pai__tree_at(t, n);
-  const char *s;
-  size_t len;
-
-  switch (node->type) {
-  case PAI__NULL: pai__json_null(w); break;
-  case PAI__BOOL: pai__json_bool(w, node->u.b); break;
-  case PAI__INT: pai__json_int(w, node->u.i); break;
-  case PAI__STRING:
-    s = pai__tree_str(t, n, &len);
-    pai__json_text(w, s, len);
-    break;
-  case PAI__FLOAT:
-    if (isfinite(node->u.f)) {
-      pai__json_double(w, node->u.f);
-      break;
-    }
-    /* fall through */
-  default: /* dates and bytes, .nan and .inf: as written */
-    pai__json_text(w, t->text + node->start, node->end - node->start);
-    break;
-  }
-}
-
-static void write_collection(pai__json_writer *w, const pai__secrets *secrets,
-                             pai__node n)
-{
-  const pai__tree *t = secrets->tree;
-  bool mapping = pai__tree_type(t, n) == PAI__MAPPING;
-  pai__tree_walk walk = pai__tree_iter(t, n);
-  pai__node child;
-
-  if (mapping)
-    pai__json_begin_object(w);
-  else
-    pai__json_begin_array(w);
-  while ((child = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    if (mapping) {
-      size_t len;
-      const char *key = pai__tree_str(t, child, &len);
-      pai__json_key(w, key, len);
-      child = pai__tree_value(t, child);
-    }
-    pai__value_write(w, secrets, child);
-  }
-  if (mapping)
-    pai__json_end_object(w);
-  else
-    pai__json_end_array(w);
-}
-
-void pai__value_write(pai__json_writer *w, const pai__secrets *secrets,
-                      pai__node n)
-{
-  const pai__tree *t = secrets->tree;
-
-  if (pai__secrets_hide(secrets, n))
-    pai__json_text(w, PAI__MASK, strlen(PAI__MASK));
-  else if (pai__tree_type(t, n) >= PAI__SEQUENCE)
-    write_collection(w, secrets, n);
-  else
-    write_scalar(w, t, n);
 }

@@ -1,6 +1,6 @@
 /*
- * values.h - internal to the room: values of a job file as JSON, and where in
- * protocol v2 they stand
+ * values.h - internal to the room: places of protocol v2 and their defaults,
+ * and values as JSON
  */
 #ifndef PAI_SRC_SPEC_VALUES_H
 #define PAI_SRC_SPEC_VALUES_H
@@ -9,11 +9,12 @@
 #include "json/writer.h"
 #include "spec/secrets.h"
 
-/* What is told apart by who walks a whole tree. */
-enum pai__site {
-  PAI__SITE_ANY, /* and all below it */
+/* A place of a v2 file, as far as walks over a whole tree tell places
+ * apart. */
+enum pai__spec_site {
+  PAI__SITE_ANY, /* any other place, and all places below it */
   PAI__SITE_ROOT,
-  PAI__SITE_SECRETS, /* one whole */
+  PAI__SITE_SECRETS, /* compared as one value */
   PAI__SITE_AUTH,
   PAI__SITE_PREREQUISITES,
   PAI__SITE_PREREQUISITE,
@@ -30,46 +31,48 @@ enum pai__site {
   PAI__SITE_HOOKS,
   PAI__SITE_DEFAULTS,
   PAI__SITE_EXTRAS,
-  PAI__SITE_PROTOCOL, /* says nothing: 2 or "2" */
+  PAI__SITE_PROTOCOL, /* 2 or "2", which mean the same */
 };
 
-/* What a value means that is not there. */
+/* What the absence of a field means. */
 enum pai__absence {
-  PAI__ABSENT_NOTHING, /* something else than any value */
+  PAI__ABSENT_NOTHING, /* not the same as any value */
   PAI__ABSENT_NUMBER,
   PAI__ABSENT_TEXT,
-  PAI__ABSENT_FALSE,     /* as all that JavaScript takes for false */
-  PAI__ABSENT_TRUE,      /* as all but `false` itself */
+  PAI__ABSENT_FALSE,     /* as all values that JavaScript takes for false */
+  PAI__ABSENT_TRUE,      /* as all values but `false` */
   PAI__ABSENT_EMPTY,     /* a list or mapping without entries */
-  PAI__ABSENT_INSTANCES, /* so many as the role has */
+  PAI__ABSENT_INSTANCES, /* the role's number of instances */
 };
 
 typedef struct pai__site_field {
-  enum pai__site site;
+  enum pai__spec_site site;
   enum pai__absence absence;
-  bool null;        /* null is as good as nothing */
-  bool zero;        /* and so is 0 */
-  int64_t number;   /* of PAI__ABSENT_NUMBER */
-  const char *text; /* of PAI__ABSENT_TEXT */
+  bool null;        /* null means absence */
+  bool zero;        /* 0 means absence */
+  int64_t number;   /* default, for PAI__ABSENT_NUMBER */
+  const char *text; /* default, for PAI__ABSENT_TEXT */
 } pai__site_field;
 
-/* The entry `key` of a mapping, or an item of a list, for which key is NULL. */
-pai__site_field pai__site_below(enum pai__site site, const char *key);
+/* Returns whether JavaScript takes a value for true: all but false, 0, "",
+ * null and what is absent. */
+bool pai__js_true(const pai__tree *t, pai__node n);
 
-/* The value if it counts, else PAI__NO_NODE: see `null` and `zero`. */
+/* Returns the field of a mapping's entry `key`; of a list's item if key is
+ * NULL. */
+pai__site_field pai__site_below(enum pai__spec_site site, const char *key);
+
+/* Returns the value, or PAI__NO_NODE if it means absence: see `null` and
+ * `zero`. */
 pai__node pai__site_counted(const pai__site_field *field, const pai__tree *t,
                             pai__node n);
-/* What PAI__ABSENT_TRUE or PAI__ABSENT_FALSE is set to; n may be
- * PAI__NO_NODE. */
+/* Returns whether a PAI__ABSENT_TRUE or PAI__ABSENT_FALSE field is on; n may
+ * be PAI__NO_NODE. */
 bool pai__site_is_on(const pai__site_field *field, const pai__tree *t,
                      pai__node n);
-/* Is a value what its absence would mean, in a role of so many instances? */
+/* Returns whether a value equals its default, in a role of so many
+ * instances. */
 bool pai__site_is_default(const pai__site_field *field, const pai__tree *t,
                           pai__node n, uint32_t instances);
-
-/* Writes a value; of what nobody may see only PAI__MASK.  What JSON lacks is
- * written as in the file, in quotes. */
-void pai__value_write(pai__json_writer *w, const pai__secrets *secrets,
-                      pai__node n);
 
 #endif

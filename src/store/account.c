@@ -1,14 +1,14 @@
 /*
- * account.c - users, groups, tokens, storages and notes in the database
+ * account.c - users, groups, tokens, storages and audit notes in the database
  *
- * A user's extension and a storage's data are sealed as jobs' secrets are, in
- * the name of the job 0, that there never is.
+ * A user's extension and a storage's data are sealed as jobs' secrets are,
+ * under job id 0, which no job has.
  */
 #include "store/inside.h"
 
 #include <sodium.h>
 
-/* --- changes ----------------------------------------------------------------- */
+/* --- changes ------------------------------------------------------------- */
 
 pai__batch_mark pai__batch_here(const pai__batch *batch)
 {
@@ -19,56 +19,50 @@ void pai__batch_back(pai__batch *batch, pai__batch_mark mark)
 {
   batch->end = mark.end;
   *batch->end = NULL;
-  pai__map_dispose(&batch->jobs); /* some of them may be gone */
+  pai__map_dispose(&batch->jobs); /* the job of a change may be dropped */
 }
 
-static int put(pai__batch *batch, enum pai__sql sql, const pai__field *fields,
+static int put(pai__batch *batch, enum pai__sql sql, const pai__column *fields,
                const void *row, size_t size, bool erases)
 {
-  pai__change *change = pai__batch_make(batch, PAI__PUT_RECORD, 0);
-  int rc;
+  pai__store_change *change = pai__batch_make(batch, PAI__PUT_RECORD, 0);
 
-  if (change == NULL)
-    return PAI_ENOMEM;
-  change->sql = sql;
-  change->fields = fields;
-  change->erases = erases;
-  change->row = pai__batch_copy(batch, row, size, fields, &rc);
-  return change->row != NULL ? pai__batch_add(batch, change) : rc;
+  if (change != NULL) {
+    change->sql = sql;
+    change->fields = fields;
+    change->erases = erases;
+  }
+  return pai__batch_add_row(batch, change, row, size, fields);
 }
 
 int pai__batch_put_group(pai__batch *batch, const pai__group_row *row)
 {
-  return put(batch, PAI__SQL_PUT_GROUP, pai__group_fields, row, sizeof(*row),
+  return put(batch, PAI__SQL_PUT_GROUP, pai__group_columns, row, sizeof(*row),
              false);
 }
 
 int pai__batch_put_token(pai__batch *batch, const pai__token_row *row)
 {
-  return put(batch, PAI__SQL_PUT_TOKEN, pai__token_fields, row, sizeof(*row),
+  return put(batch, PAI__SQL_PUT_TOKEN, pai__token_columns, row, sizeof(*row),
              false);
 }
 
-int pai__batch_put_gone(pai__batch *batch, const pai__gone_row *row)
+int pai__batch_put_removed_user(pai__batch *batch,
+                                const pai__removed_user_row *row)
 {
-  return put(batch, PAI__SQL_PUT_GONE, pai__gone_fields, row, sizeof(*row),
-             false);
+  return put(batch, PAI__SQL_PUT_REMOVED_USER, pai__removed_user_columns, row,
+             sizeof(*row), false);
 }
 
 int pai__batch_put_note(pai__batch *batch, const pai__audit_row *row)
 {
-  pai__change *change = pai__batch_make(batch, PAI__PUT_NOTE, 0);
-  int rc;
-
   PAI__CHECK_ARG(row->time > 0);
-  if (change == NULL)
-    return PAI_ENOMEM;
-  change->row =
-    pai__batch_copy(batch, row, sizeof(*row), pai__audit_fields, &rc);
-  return change->row != NULL ? pai__batch_add(batch, change) : rc;
+  return pai__batch_add_row(batch, pai__batch_make(batch, PAI__PUT_NOTE, 0),
+                            row, sizeof(*row), pai__audit_columns);
 }
 
-/* What a sealed value is called, so that it opens nowhere else. */
+/* Appends the name under which a value is sealed, so it opens only in its own
+ * row. */
 static void add_name(pai__buf *b, const char *kind, const char *name)
 {
   pai__buf_str(b, kind);
@@ -76,7 +70,7 @@ static void add_name(pai__buf *b, const char *kind, const char *name)
   pai__buf_str(b, name);
 }
 
-/* *secret becomes its sealed bytes, which are the batch's. */
+/* Replaces *secret by its sealed bytes, which belong to the batch. */
 static int seal(pai__batch *batch, pai__bytes *secret, const char *kind,
                 const char *name, pai_error **err)
 {
@@ -85,8 +79,8 @@ static int seal(pai__batch *batch, pai__bytes *secret, const char *kind,
   pai__buf b;
   int rc;
 
-  if (secret->len > PAI__FIELD_BYTES_MAX)
-    return pai__fail(err, PAI_ELIMIT, "what is secret of %s %s is too long",
+  if (secret->len > PAI__COLUMN_BYTES_MAX)
+    return pai__fail(err, PAI_ELIMIT, "the secrets of %s %s are too long",
                      kind, name);
   rc = pai__store_need_key(batch->store, true, err);
   if (rc < 0)
@@ -104,8 +98,22 @@ static int seal(pai__batch *batch, pai__bytes *secret, const char *kind,
   return rc;
 }
 
-static int told(int rc, pai_error **err)
+/* Puts a row with a secret, of which `secret` is the member in `row`. */
+static int put_sealed(pai__batch *batch, enum pai__sql sql,
+                      const pai__column *fields, const void *row, size_t size,
+                      pai__bytes *secret, pai__bytes closed, const char *kind,
+                      const char *name, pai_error **err)
 {
+  int rc = PAI_OK;
+
+  pai__clear_err(err);
+  if (closed.len > 0)
+    *secret = closed;
+  else if (secret->data != NULL)
+    rc = seal(batch, secret, kind, name, err);
+  if (rc < 0)
+    return rc;
+  rc = put(batch, sql, fields, row, size, true);
   if (rc == PAI_ENOMEM)
     return pai__oom(err);
   return rc < 0 ? pai__fail(err, rc, "a value is too long") : PAI_OK;
@@ -115,36 +123,20 @@ int pai__batch_put_account(pai__batch *batch, const pai__account_row *row,
                            pai_error **err)
 {
   pai__account_row sealed = *row;
-  int rc = PAI_OK;
 
-  if (err != NULL)
-    *err = NULL;
-  if (row->closed.len > 0)
-    sealed.secret = row->closed;
-  else if (row->secret.data != NULL)
-    rc = seal(batch, &sealed.secret, "account", row->name, err);
-  return rc < 0 ? rc
-                : told(put(batch, PAI__SQL_PUT_ACCOUNT, pai__account_fields,
-                           &sealed, sizeof(sealed), true),
-                       err);
+  return put_sealed(batch, PAI__SQL_PUT_ACCOUNT, pai__account_columns, &sealed,
+                    sizeof(sealed), &sealed.secret, row->closed, "account",
+                    row->name, err);
 }
 
 int pai__batch_put_storage(pai__batch *batch, const pai__storage_row *row,
                            pai_error **err)
 {
   pai__storage_row sealed = *row;
-  int rc = PAI_OK;
 
-  if (err != NULL)
-    *err = NULL;
-  if (row->closed.len > 0)
-    sealed.secret = row->closed;
-  else if (row->secret.data != NULL)
-    rc = seal(batch, &sealed.secret, "storage", row->name, err);
-  return rc < 0 ? rc
-                : told(put(batch, PAI__SQL_PUT_STORAGE, pai__storage_fields,
-                           &sealed, sizeof(sealed), true),
-                       err);
+  return put_sealed(batch, PAI__SQL_PUT_STORAGE, pai__storage_columns, &sealed,
+                    sizeof(sealed), &sealed.secret, row->closed, "storage",
+                    row->name, err);
 }
 
 int pai__batch_drop(pai__batch *batch, enum pai__record kind, const char *name)
@@ -155,7 +147,7 @@ int pai__batch_drop(pai__batch *batch, enum pai__record kind, const char *name)
     [PAI__TOKEN] = PAI__SQL_DROP_TOKEN,
     [PAI__STORAGE] = PAI__SQL_DROP_STORAGE,
   };
-  pai__change *change = pai__batch_make(batch, PAI__DROP_RECORD, 0);
+  pai__store_change *change = pai__batch_make(batch, PAI__DROP_RECORD, 0);
 
   if (change == NULL)
     return PAI_ENOMEM;
@@ -165,10 +157,10 @@ int pai__batch_drop(pai__batch *batch, enum pai__record kind, const char *name)
   return change->name != NULL ? pai__batch_add(batch, change) : PAI_ENOMEM;
 }
 
-/* --- queries ------------------------------------------------------------------ */
+/* --- queries ------------------------------------------------------------- */
 
-/* Opens what is sealed in place; without the key for it there is nothing, and
- * *closed is what is sealed. */
+/* Opens a sealed value in place.  Without its key the value is empty, and
+ * *closed is the sealed one. */
 static int open_secret(pai__store *store, pai__bytes *secret,
                        pai__bytes *closed, const char *kind, const char *name,
                        pai__buf *plain)
@@ -203,12 +195,10 @@ static void forget(pai__buf *plain)
   pai__buf_dispose(plain);
 }
 
-/* Rows that have secrets are read with the key, if it is there. */
+/* Begins a query of rows with secrets, and loads the key, if it exists. */
 static void begin(pai__answer *rows, pai__buf *plain, pai__store *store,
                   enum pai__sql sql, pai_error **err)
 {
-  if (err != NULL)
-    *err = NULL;
   pai__buf_init(plain, &store->alloc);
   (void)pai__store_need_key(store, false, NULL);
   pai__answer_begin(rows, store, sql, err);
@@ -226,13 +216,12 @@ static int end(pai__answer *rows, pai__buf *plain, pai_error **err)
 int pai__store_accounts(pai__store *store, pai__account_cb cb, void *user_data,
                         pai_error **err)
 {
+  pai__account_row row;
   pai__answer rows;
   pai__buf plain;
 
   begin(&rows, &plain, store, PAI__SQL_ACCOUNTS, err);
-  while (pai__answer_next(&rows)) {
-    pai__account_row row = { 0 };
-    (void)pai__fields_read(pai__account_fields, rows.stmt, 0, &row);
+  while (pai__answer_row(&rows, pai__account_columns, &row, sizeof(row))) {
     rows.code = open_secret(store, &row.secret, &row.closed, "account",
                             row.name, &plain);
     row.lost = row.closed.len > 0;
@@ -245,13 +234,12 @@ int pai__store_accounts(pai__store *store, pai__account_cb cb, void *user_data,
 int pai__store_storages(pai__store *store, pai__storage_cb cb, void *user_data,
                         pai_error **err)
 {
+  pai__storage_row row;
   pai__answer rows;
   pai__buf plain;
 
   begin(&rows, &plain, store, PAI__SQL_STORAGES, err);
-  while (pai__answer_next(&rows)) {
-    pai__storage_row row = { 0 };
-    (void)pai__fields_read(pai__storage_fields, rows.stmt, 0, &row);
+  while (pai__answer_row(&rows, pai__storage_columns, &row, sizeof(row))) {
     rows.code = open_secret(store, &row.secret, &row.closed, "storage",
                             row.name, &plain);
     row.lost = row.closed.len > 0;
@@ -264,48 +252,36 @@ int pai__store_storages(pai__store *store, pai__storage_cb cb, void *user_data,
 int pai__store_groups(pai__store *store, pai__group_cb cb, void *user_data,
                       pai_error **err)
 {
+  pai__group_row row;
   pai__answer rows;
 
-  if (err != NULL)
-    *err = NULL;
   pai__answer_begin(&rows, store, PAI__SQL_GROUPS, err);
-  while (pai__answer_next(&rows)) {
-    pai__group_row row = { 0 };
-    (void)pai__fields_read(pai__group_fields, rows.stmt, 0, &row);
+  while (pai__answer_row(&rows, pai__group_columns, &row, sizeof(row)))
     rows.code = cb(user_data, &row);
-  }
   return pai__answer_end(&rows, err);
 }
 
 int pai__store_tokens(pai__store *store, pai__token_cb cb, void *user_data,
                       pai_error **err)
 {
+  pai__token_row row;
   pai__answer rows;
 
-  if (err != NULL)
-    *err = NULL;
   pai__answer_begin(&rows, store, PAI__SQL_TOKENS, err);
-  while (pai__answer_next(&rows)) {
-    pai__token_row row = { 0 };
-    (void)pai__fields_read(pai__token_fields, rows.stmt, 0, &row);
+  while (pai__answer_row(&rows, pai__token_columns, &row, sizeof(row)))
     rows.code = cb(user_data, &row);
-  }
   return pai__answer_end(&rows, err);
 }
 
-int pai__store_gone(pai__store *store, pai__gone_cb cb, void *user_data,
-                    pai_error **err)
+int pai__store_removed_users(pai__store *store, pai__removed_user_cb cb,
+                             void *user_data, pai_error **err)
 {
+  pai__removed_user_row row;
   pai__answer rows;
 
-  if (err != NULL)
-    *err = NULL;
-  pai__answer_begin(&rows, store, PAI__SQL_GONE, err);
-  while (pai__answer_next(&rows)) {
-    pai__gone_row row = { 0 };
-    (void)pai__fields_read(pai__gone_fields, rows.stmt, 0, &row);
+  pai__answer_begin(&rows, store, PAI__SQL_REMOVED_USERS, err);
+  while (pai__answer_row(&rows, pai__removed_user_columns, &row, sizeof(row)))
     rows.code = cb(user_data, &row);
-  }
   return pai__answer_end(&rows, err);
 }
 
@@ -317,10 +293,9 @@ static int64_t or_most(uint64_t value)
 int pai__store_notes(pai__store *store, const pai__audit_query *query,
                      pai__audit_cb cb, void *user_data, pai_error **err)
 {
+  pai__audit_row row;
   pai__answer rows;
 
-  if (err != NULL)
-    *err = NULL;
   pai__answer_begin(&rows, store,
                     query->user != NULL ? PAI__SQL_USER_NOTES : PAI__SQL_NOTES,
                     err);
@@ -332,10 +307,8 @@ int pai__store_notes(pai__store *store, const pai__audit_query *query,
     if (query->user != NULL)
       (void)sqlite3_bind_text(rows.stmt, 5, query->user, -1, SQLITE_STATIC);
   }
-  while (pai__answer_next(&rows)) {
-    pai__audit_row row = { 0 };
-    int column = pai__fields_read(pai__audit_fields, rows.stmt, 0, &row);
-    row.id = (uint64_t)sqlite3_column_int64(rows.stmt, column);
+  while (pai__answer_row(&rows, pai__audit_columns, &row, sizeof(row))) {
+    row.id = (uint64_t)sqlite3_column_int64(rows.stmt, rows.column);
     rows.code = cb(user_data, &row);
   }
   return pai__answer_end(&rows, err);

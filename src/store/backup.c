@@ -1,13 +1,14 @@
-/* backup.c - a copy while others write, and all jobs as lines of JSON */
+/* backup.c - backup of the live database, and export of all jobs as JSON
+ * lines */
 #include "json/writer.h"
 #include "store/inside.h"
 
 enum { STEP_PAGES = 256 };
 
-/* --- backup --------------------------------------------------------------------- */
+/* --- backup -------------------------------------------------------------- */
 
-/* A transaction that reads is held meanwhile: what is copied is of one moment,
- * and a commit does not make it begin anew. */
+/* A read transaction is open meanwhile, so the copy is of one moment and a
+ * commit does not restart it. */
 static int copy_pages(sqlite3_backup *backup, pai__progress_cb progress,
                       void *user_data, int *code)
 {
@@ -53,10 +54,9 @@ int pai__store_backup(pai__store *store, const char *path,
   sqlite3 *from = NULL, *to = NULL;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   if (pai__store_is_there(path))
-    return pai__fail(err, PAI_EEXISTS, "%s is there already", path);
+    return pai__fail(err, PAI_EEXISTS, "%s already exists", path);
   rc = pai__store_own_file(path, err);
   if (rc < 0)
     return rc;
@@ -73,7 +73,7 @@ int pai__store_backup(pai__store *store, const char *path,
   return rc;
 }
 
-/* --- export ---------------------------------------------------------------------- */
+/* --- export -------------------------------------------------------------- */
 
 typedef struct export
 {
@@ -83,33 +83,27 @@ typedef struct export
   pai_write_cb write;
   void *user_data;
   uint64_t job;
-  uint32_t attempts; /* with the latest one */
+  uint32_t attempts; /* including the latest one */
   pai_error **err;
 }
 export;
 
-static void key(pai__json_writer *w, const char *name)
-{
-  pai__json_key(w, name, strlen(name));
-}
-
 static int write_tag(void *user_data, const char *text)
 {
-  pai__json_text(user_data, text, strlen(text));
+  pai__json_string(user_data, text);
   return PAI_OK;
 }
 
 static int write_config(void *user_data, const char *text)
 {
-  key(user_data, "config");
-  pai__json_text(user_data, text, strlen(text));
+  pai__json_put_text(user_data, "config", text);
   return PAI_OK;
 }
 
 static int write_attempt(void *user_data, const pai__attempt_row *row)
 {
   pai__json_begin_object(user_data);
-  pai__fields_json(pai__attempt_fields, row, user_data);
+  pai__fields_json(pai__attempt_columns, row, user_data);
   pai__json_end_object(user_data);
   return PAI_OK;
 }
@@ -117,7 +111,7 @@ static int write_attempt(void *user_data, const pai__attempt_row *row)
 static int write_event(void *user_data, const pai__event_row *row)
 {
   pai__json_begin_object(user_data);
-  pai__fields_json(pai__event_fields, row, user_data);
+  pai__fields_json(pai__event_columns, row, user_data);
   pai__json_end_object(user_data);
   return PAI_OK;
 }
@@ -125,7 +119,7 @@ static int write_event(void *user_data, const pai__event_row *row)
 static int write_start(void *user_data, const pai__start_row *row)
 {
   pai__json_begin_object(user_data);
-  pai__fields_json(pai__start_fields, row, user_data);
+  pai__fields_json(pai__start_columns, row, user_data);
   pai__json_end_object(user_data);
   return PAI_OK;
 }
@@ -136,36 +130,32 @@ static int write_task(void *user_data, const pai__task_row *row)
   int rc;
 
   pai__json_begin_object(&e->w);
-  pai__fields_json(pai__task_fields, row, &e->w);
-  key(&e->w, "starts");
-  pai__json_begin_array(&e->w);
+  pai__fields_json(pai__task_columns, row, &e->w);
+  pai__json_put_array(&e->w, "starts");
   rc = pai__store_task_attempts(e->store, row, write_start, &e->w, e->err);
   pai__json_end_array(&e->w);
   pai__json_end_object(&e->w);
   return rc;
 }
 
-/* The lists behind a job's own members. */
+/* Writes the lists after a job's own members. */
 static int write_lists(export *e)
 {
   int rc;
 
-  key(&e->w, "tags");
-  pai__json_begin_array(&e->w);
+  pai__json_put_array(&e->w, "tags");
   rc = pai__store_tags(e->store, e->job, write_tag, &e->w, e->err);
   pai__json_end_array(&e->w);
-  key(&e->w, "attempts");
-  pai__json_begin_array(&e->w);
+  pai__json_put_array(&e->w, "attempts");
   if (rc == PAI_OK)
     rc = pai__store_attempts(e->store, e->job, write_attempt, &e->w, e->err);
   pai__json_end_array(&e->w);
-  key(&e->w, "task_list"); /* "tasks" is how many */
+  pai__json_member(&e->w, "task_list"); /* "tasks" is the number of tasks */
   pai__json_begin_array(&e->w);
   for (uint32_t i = 0; i < e->attempts && rc == PAI_OK; i++)
     rc = pai__store_tasks(e->store, e->job, i, NULL, write_task, e, e->err);
   pai__json_end_array(&e->w);
-  key(&e->w, "events");
-  pai__json_begin_array(&e->w);
+  pai__json_put_array(&e->w, "events");
   if (rc == PAI_OK)
     rc = pai__store_events(e->store, e->job, NULL, write_event, &e->w, e->err);
   pai__json_end_array(&e->w);
@@ -191,10 +181,10 @@ static int export_job(void *user_data, const pai__job_row *row)
   e->job = row->id;
   e->attempts = row->now.number + 1;
   pai__json_begin_object(w);
-  pai__fields_json(pai__job_fields, row, w);
-  pai__fields_json(pai__detail_fields, row, w);
+  pai__fields_json(pai__job_columns, row, w);
+  pai__fields_json(pai__job_detail_columns, row, w);
   rc = pai__store_config(e->store, row->id, write_config, w, e->err);
-  if (rc == PAI_ENOTFOUND) { /* then it was put without one */
+  if (rc == PAI_ENOTFOUND) { /* the job was stored without a config */
     forget(e->err);
     rc = PAI_OK;
   }
@@ -232,8 +222,8 @@ int pai__store_export(pai__store *store, uint64_t after, uint64_t limit,
   }
   while (pai__answer_next(&rows)) {
     pai__job_row row = { 0 };
-    int column = pai__fields_read(pai__job_fields, rows.stmt, 0, &row);
-    (void)pai__fields_read(pai__detail_fields, rows.stmt, column, &row);
+    int column = pai__fields_read(pai__job_columns, rows.stmt, 0, &row);
+    (void)pai__fields_read(pai__job_detail_columns, rows.stmt, column, &row);
     rows.code = export_job(&e, &row);
   }
   rc = pai__answer_end(&rows, err);

@@ -1,4 +1,5 @@
-/* batch.c - a growing list of changes, each a copy of what it was given */
+/* batch.c - a batch: a growing list of changes with copies of their
+ * arguments */
 #include "store/inside.h"
 
 int pai__batch_new(pai__batch **out, pai__store *store, pai_error **err)
@@ -40,13 +41,14 @@ bool pai__batch_is_empty(const pai__batch *batch)
   return batch->first == NULL;
 }
 
-/* --- copies --------------------------------------------------------------------- */
+/* --- copies -------------------------------------------------------------- */
 
-/* What fails before a change is in the list leaves that as it was. */
-pai__change *pai__batch_make(pai__batch *batch, enum pai__change_kind kind,
-                             uint64_t job)
+/* A failure before the change is appended leaves the list unchanged. */
+pai__store_change *pai__batch_make(pai__batch *batch,
+                                   enum pai__change_kind kind, uint64_t job)
 {
-  pai__change *change = pai__arena_zalloc(&batch->arena, 1, sizeof(*change));
+  pai__store_change *change =
+    pai__arena_zalloc(&batch->arena, 1, sizeof(*change));
 
   if (change != NULL) {
     change->kind = kind;
@@ -55,15 +57,15 @@ pai__change *pai__batch_make(pai__batch *batch, enum pai__change_kind kind,
   return change;
 }
 
-int pai__batch_add(pai__batch *batch, pai__change *change)
+int pai__batch_add(pai__batch *batch, pai__store_change *change)
 {
   *batch->end = change;
   batch->end = &change->next;
   return PAI_OK;
 }
 
-void *pai__batch_copy(pai__batch *batch, const void *row, size_t size,
-                      const pai__field *fields, int *rc)
+static void *copy_row(pai__batch *batch, const void *row, size_t size,
+                      const pai__column *fields, int *rc)
 {
   void *copy = pai__arena_zalloc(&batch->arena, 1, size);
 
@@ -75,13 +77,14 @@ void *pai__batch_copy(pai__batch *batch, const void *row, size_t size,
   return *rc == PAI_OK ? copy : NULL;
 }
 
-/* Adds a change that is a row. */
-static int add_row(pai__batch *batch, pai__change *change, const void *row,
-                   size_t size, const pai__field *fields)
+int pai__batch_add_row(pai__batch *batch, pai__store_change *change,
+                       const void *row, size_t size, const pai__column *fields)
 {
   int rc;
 
-  change->row = pai__batch_copy(batch, row, size, fields, &rc);
+  if (change == NULL)
+    return PAI_ENOMEM;
+  change->row = copy_row(batch, row, size, fields, &rc);
   return change->row != NULL ? pai__batch_add(batch, change) : rc;
 }
 
@@ -90,7 +93,7 @@ static int copy_text(pai__batch *batch, const char **out, const char *text)
   size_t len = text != NULL ? strlen(text) : 0;
 
   *out = NULL;
-  if (len > PAI__FIELD_BYTES_MAX)
+  if (len > PAI__COLUMN_BYTES_MAX)
     return PAI_ELIMIT;
   if (text != NULL)
     *out = pai__arena_strndup(&batch->arena, text, len);
@@ -102,24 +105,25 @@ static bool is_id(uint64_t id)
   return id > 0 && id <= INT64_MAX;
 }
 
-/* --- changes --------------------------------------------------------------------- */
+/* --- changes ------------------------------------------------------------- */
 
-/* A copy with both lists of fields. */
+/* Copies both lists of fields. */
 static pai__job_row *copy_job(pai__batch *batch, const pai__job_row *row,
                               int *rc)
 {
   pai__job_row *copy =
-    pai__batch_copy(batch, row, sizeof(*row), pai__job_fields, rc);
+    copy_row(batch, row, sizeof(*row), pai__job_columns, rc);
 
   if (copy == NULL)
     return NULL;
-  *rc = pai__fields_own(pai__detail_fields, copy, &batch->arena);
+  *rc = pai__fields_own(pai__job_detail_columns, copy, &batch->arena);
   if (*rc == PAI_OK)
     *rc = copy_text(batch, &copy->config, row->config);
   return *rc == PAI_OK ? copy : NULL;
 }
 
-/* Takes from the row before what never changes, and what was not put again. */
+/* Takes from the earlier row what never changes, and what was not set
+ * again. */
 static void follow_job(pai__job_row *row, const pai__job_row *before)
 {
   row->user = before->user;
@@ -129,11 +133,11 @@ static void follow_job(pai__job_row *row, const pai__job_row *before)
     row->config = before->config;
 }
 
-/* A job that is put again before anything was committed is written once, as it
- * was put last: where it was put first, for what came since refers to it. */
+/* A job that is put twice in a batch is written once, with the last values but
+ * at the first position, because later changes refer to it. */
 int pai__batch_put_job(pai__batch *batch, const pai__job_row *row)
 {
-  pai__change *change;
+  pai__store_change *change;
   pai__job_row *copy;
   int rc;
 
@@ -152,7 +156,8 @@ int pai__batch_put_job(pai__batch *batch, const pai__job_row *row)
       pai__map_set(&batch->jobs, &row->id, sizeof(row->id), change) < 0)
     return PAI_ENOMEM;
   change->row = copy;
-  if (row->id >= batch->store->used.newest) { /* else it was there before */
+  if (row->id >= batch->store->used.newest) { /* else the job is in the
+                                                 database already */
     batch->store->used.newest = row->id;
     pai__store_use_name(batch->store, row->user, row->name);
   }
@@ -162,26 +167,23 @@ int pai__batch_put_job(pai__batch *batch, const pai__job_row *row)
 int pai__batch_put_attempt(pai__batch *batch, uint64_t job,
                            const pai__attempt_row *row)
 {
-  pai__change *change = pai__batch_make(batch, PAI__PUT_ATTEMPT, job);
-
-  if (change == NULL)
-    return PAI_ENOMEM;
-  return add_row(batch, change, row, sizeof(*row), pai__attempt_fields);
+  return pai__batch_add_row(batch,
+                            pai__batch_make(batch, PAI__PUT_ATTEMPT, job), row,
+                            sizeof(*row), pai__attempt_columns);
 }
 
 int pai__batch_put_task(pai__batch *batch, const pai__task_row *row)
 {
-  pai__change *change = pai__batch_make(batch, PAI__PUT_TASK, row->job);
-
-  if (change == NULL)
-    return PAI_ENOMEM;
-  return add_row(batch, change, row, sizeof(*row), pai__task_fields);
+  return pai__batch_add_row(batch,
+                            pai__batch_make(batch, PAI__PUT_TASK, row->job),
+                            row, sizeof(*row), pai__task_columns);
 }
 
 int pai__batch_put_task_attempt(pai__batch *batch, const pai__task_row *task,
                                 const pai__start_row *row)
 {
-  pai__change *change = pai__batch_make(batch, PAI__PUT_START, task->job);
+  pai__store_change *change =
+    pai__batch_make(batch, PAI__PUT_START, task->job);
   int rc;
 
   if (change == NULL)
@@ -191,13 +193,14 @@ int pai__batch_put_task_attempt(pai__batch *batch, const pai__task_row *task,
     return rc;
   change->attempt = task->attempt;
   change->index = task->index;
-  return add_row(batch, change, row, sizeof(*row), pai__start_fields);
+  return pai__batch_add_row(batch, change, row, sizeof(*row),
+                            pai__start_columns);
 }
 
 int pai__batch_put_event(pai__batch *batch, const pai__event_row *row)
 {
   pai__event_row event = *row;
-  pai__change *change;
+  pai__store_change *change;
 
   PAI__CHECK_ARG(row->last != 0);
   change = pai__batch_make(batch, PAI__PUT_EVENT, row->job);
@@ -208,14 +211,15 @@ int pai__batch_put_event(pai__batch *batch, const pai__event_row *row)
   if (event.count == 0)
     event.count = 1;
   pai__event_uid(change->uid, &event);
-  return add_row(batch, change, &event, sizeof(event), pai__event_fields);
+  return pai__batch_add_row(batch, change, &event, sizeof(event),
+                            pai__event_columns);
 }
 
 static int add_texts(pai__batch *batch, enum pai__change_kind kind,
                      uint64_t job, const char *name, const char *key,
                      const char *value)
 {
-  pai__change *change = pai__batch_make(batch, kind, job);
+  pai__store_change *change = pai__batch_make(batch, kind, job);
   int rc;
 
   if (change == NULL)
@@ -241,20 +245,15 @@ int pai__batch_drop_job(pai__batch *batch, uint64_t job)
 {
   int rc = add_texts(batch, PAI__DROP_JOB, job, NULL, NULL, NULL);
 
-  if (rc == PAI_OK) /* what is put behind it is not what was put before */
+  if (rc == PAI_OK) /* later changes must not merge with earlier ones */
     (void)pai__map_remove(&batch->jobs, &job, sizeof(job));
   return rc;
 }
 
-int pai__batch_put_default(pai__batch *batch, const char *user,
-                           const char *key, const char *value)
-{
-  return add_texts(batch, PAI__PUT_DEFAULT, 0, user, key, value);
-}
-
 int pai__batch_put_meta(pai__batch *batch, const char *key, const char *value)
 {
-  PAI__CHECK_ARG(strcmp(key, PAI__LAST_ID) != 0); /* the commit's own */
+  PAI__CHECK_ARG(strcmp(key, PAI__LAST_ID) != 0); /* written by the commit
+                                                     only */
   return add_texts(batch, PAI__PUT_META, 0, NULL, key, value);
 }
 
@@ -266,9 +265,9 @@ int pai__batch_drop_secrets(pai__batch *batch, uint64_t job)
 static int add_bytes(pai__batch *batch, enum pai__change_kind kind,
                      const void *data, size_t len)
 {
-  pai__change *change;
+  pai__store_change *change;
 
-  if (len > PAI__FIELD_BYTES_MAX)
+  if (len > PAI__COLUMN_BYTES_MAX)
     return PAI_ELIMIT;
   change = pai__batch_make(batch, kind, 0);
   if (change == NULL)
@@ -293,13 +292,11 @@ int pai__batch_put_secret(pai__batch *batch, uint64_t job, const char *name,
                           const void *data, size_t len, pai_error **err)
 {
   unsigned char *sealed;
-  pai__change *change;
+  pai__store_change *change;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
   PAI__CHECK_ARG_ERR(name != NULL, err);
-  if (len > PAI__FIELD_BYTES_MAX)
+  if (len > PAI__COLUMN_BYTES_MAX)
     return pai__fail(err, PAI_ELIMIT, "secret \"%s\" is too long", name);
   if ((rc = pai__store_need_key(batch->store, true, err)) < 0)
     return rc;

@@ -1,14 +1,14 @@
-/* commit.c - a batch becomes one transaction */
+/* commit.c - writes a batch as one transaction */
 #include "store/inside.h"
 
 #include <stdio.h>
 
 enum { TRIM_EVERY = 64 /* events */ };
 
-/* What one commit carries along. */
+/* State of one commit. */
 typedef struct commit {
   pai__store *store;
-  uint64_t last_id; /* with the jobs of this batch */
+  uint64_t last_id; /* after the jobs of this batch */
   bool erased;
   pai_error **err;
 } commit;
@@ -19,13 +19,13 @@ static int fail_sql(const commit *c, int sql_rc)
                        c->store->path);
 }
 
-/* The statement with the first values bound, or NULL with *rc. */
+/* Returns a statement to bind values to, or NULL and sets *rc. */
 static sqlite3_stmt *get(const commit *c, enum pai__sql which, int *rc)
 {
   return pai__sql_get(c->store, which, rc, c->err);
 }
 
-/* Texts and bytes are the batch's: they stay until the step is over. */
+/* Texts and bytes belong to the batch, which outlives the step. */
 static void bind_text(sqlite3_stmt *stmt, int at, const char *text)
 {
   (void)sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
@@ -43,12 +43,12 @@ static int run(const commit *c, sqlite3_stmt *stmt)
   return rc == SQLITE_OK ? PAI_OK : fail_sql(c, rc);
 }
 
-/* --- rows ------------------------------------------------------------------------ */
+/* --- rows ---------------------------------------------------------------- */
 
-/* Runs a statement whose first values are a row's fields, and whose next one,
- * if it has more, is the job. */
+/* Runs a statement whose first parameters are a row's fields; the next one, if
+ * it has more, is the job. */
 static int put_row(const commit *c, enum pai__sql which,
-                   const pai__field *fields, const void *row, uint64_t job)
+                   const pai__column *fields, const void *row, uint64_t job)
 {
   int rc, n;
   sqlite3_stmt *stmt = get(c, which, &rc);
@@ -61,19 +61,19 @@ static int put_row(const commit *c, enum pai__sql which,
   return run(c, stmt);
 }
 
-/* A job whose id was there before is one that changes, or was dropped. */
+/* An id that was used before is of a job that changes, or was dropped. */
 static int change_job(const commit *c, const pai__job_row *row)
 {
-  int rc = put_row(c, PAI__SQL_SET_JOB, pai__job_fields, row, row->id);
+  int rc = put_row(c, PAI__SQL_SET_JOB, pai__job_columns, row, row->id);
 
   if (rc == PAI_OK && sqlite3_changes(c->store->writer) == 0)
     return pai__fail(c->err, PAI_EEXISTS,
                      "job %llu was dropped; ids are not used again",
                      (unsigned long long)row->id);
   if (rc == PAI_OK)
-    rc = put_row(c, PAI__SQL_SET_JOB_STATE, pai__job_fields, row, row->id);
+    rc = put_row(c, PAI__SQL_SET_JOB_STATE, pai__job_columns, row, row->id);
   if (rc == PAI_OK)
-    rc = put_row(c, PAI__SQL_SET_JOB_TOTALS, pai__job_fields, row, row->id);
+    rc = put_row(c, PAI__SQL_SET_JOB_TOTALS, pai__job_columns, row, row->id);
   return rc;
 }
 
@@ -94,20 +94,21 @@ static int put_job(commit *c, const pai__job_row *row)
   int rc;
 
   if (row->id > c->last_id) {
-    rc = put_row(c, PAI__SQL_PUT_JOB, pai__job_fields, row, row->id);
+    rc = put_row(c, PAI__SQL_PUT_JOB, pai__job_columns, row, row->id);
     c->last_id = row->id;
   } else {
     rc = change_job(c, row);
   }
   if (rc == PAI_OK)
-    rc = put_row(c, PAI__SQL_PUT_DETAIL, pai__detail_fields, row, row->id);
+    rc =
+      put_row(c, PAI__SQL_PUT_DETAIL, pai__job_detail_columns, row, row->id);
   if (rc == PAI_OK && row->config != NULL)
     rc = put_config(c, row);
   return rc;
 }
 
-/* Those that are too old by now. */
-static int trim_starts(const commit *c, const pai__change *change)
+/* Deletes starts that are too old now. */
+static int trim_starts(const commit *c, const pai__store_change *change)
 {
   const pai__start_row *row = change->row;
   sqlite3_stmt *stmt;
@@ -126,7 +127,7 @@ static int trim_starts(const commit *c, const pai__change *change)
   return run(c, stmt);
 }
 
-/* With what their tasks came to. */
+/* Deletes old attempts with their tasks. */
 static int trim_attempts(const commit *c, uint64_t job, uint32_t number)
 {
   static const enum pai__sql all[] = { PAI__SQL_TRIM_ATTEMPTS,
@@ -147,23 +148,23 @@ static int trim_attempts(const commit *c, uint64_t job, uint32_t number)
   return rc;
 }
 
-static int put_attempt(const commit *c, const pai__change *change)
+static int put_attempt(const commit *c, const pai__store_change *change)
 {
   const pai__attempt_row *row = change->row;
   int rc =
-    put_row(c, PAI__SQL_PUT_ATTEMPT, pai__attempt_fields, row, change->job);
+    put_row(c, PAI__SQL_PUT_ATTEMPT, pai__attempt_columns, row, change->job);
 
   return rc == PAI_OK ? trim_attempts(c, change->job, row->number) : rc;
 }
 
-static int put_start(const commit *c, const pai__change *change)
+static int put_start(const commit *c, const pai__store_change *change)
 {
   int rc, n;
   sqlite3_stmt *stmt = get(c, PAI__SQL_PUT_START, &rc);
 
   if (stmt == NULL)
     return rc;
-  n = pai__fields_bind(pai__start_fields, stmt, change->row);
+  n = pai__fields_bind(pai__start_columns, stmt, change->row);
   bind_id(stmt, n + 1, change->job);
   (void)sqlite3_bind_int64(stmt, n + 2, change->attempt);
   bind_text(stmt, n + 3, change->name);
@@ -172,7 +173,7 @@ static int put_start(const commit *c, const pai__change *change)
   return rc == PAI_OK ? trim_starts(c, change) : rc;
 }
 
-/* A job that is tried again for ever has events for ever. */
+/* Deletes old events: a job that is retried for ever has events for ever. */
 static int trim_events(const commit *c, uint64_t job)
 {
   int rc;
@@ -185,14 +186,14 @@ static int trim_events(const commit *c, uint64_t job)
   return run(c, stmt);
 }
 
-static int put_event(const commit *c, const pai__change *change)
+static int put_event(const commit *c, const pai__store_change *change)
 {
   int rc, n;
   sqlite3_stmt *stmt = get(c, PAI__SQL_PUT_EVENT, &rc);
 
   if (stmt == NULL)
     return rc;
-  n = pai__fields_bind(pai__event_fields, stmt, change->row);
+  n = pai__fields_bind(pai__event_columns, stmt, change->row);
   (void)sqlite3_bind_blob(stmt, n + 1, change->uid, sizeof(change->uid),
                           SQLITE_STATIC);
   rc = run(c, stmt);
@@ -201,11 +202,11 @@ static int put_event(const commit *c, const pai__change *change)
   return rc;
 }
 
-/* --- what is of few values ----------------------------------------------------------- */
+/* --- changes of few values ----------------------------------------------- */
 
-/* Runs a statement of a job's id and a text, if it asks for one. */
+/* Runs a statement with a job's id and, if it has the parameter, a text. */
 static int of_job(const commit *c, enum pai__sql which,
-                  const pai__change *change)
+                  const pai__store_change *change)
 {
   int rc;
   sqlite3_stmt *stmt = get(c, which, &rc);
@@ -221,7 +222,7 @@ static int of_job(const commit *c, enum pai__sql which,
   return run(c, stmt);
 }
 
-/* Runs one of up to three texts; those that are NULL are left out. */
+/* Runs a statement with up to three texts; NULL ones are left out. */
 static int of_texts(const commit *c, enum pai__sql which, const char *a,
                     const char *b, const char *d)
 {
@@ -250,43 +251,36 @@ static int of_bytes(const commit *c, enum pai__sql which, pai__bytes bytes)
   return run(c, stmt);
 }
 
-static int drop_job(commit *c, const pai__change *change)
+static int drop_job(commit *c, const pai__store_change *change)
 {
   int rc = of_job(c, PAI__SQL_DROP_JOB, change);
 
-  c->erased = true; /* with its secrets */
+  c->erased = true; /* the row had secrets */
   if (rc == PAI_OK && sqlite3_changes(c->store->writer) == 0)
     rc = pai__fail(c->err, PAI_ENOTFOUND, "there is no job %llu to drop",
                    (unsigned long long)change->job);
   return rc;
 }
 
-static int put_snapshot(commit *c, const pai__change *change)
+static int put_snapshot(commit *c, const pai__store_change *change)
 {
   int rc = of_texts(c, PAI__SQL_DROP_LOG, NULL, NULL, NULL);
 
   return rc == PAI_OK ? of_bytes(c, PAI__SQL_PUT_SNAPSHOT, change->bytes) : rc;
 }
 
-static int put_default(const commit *c, const pai__change *change)
-{
-  return of_texts(
-    c, change->value != NULL ? PAI__SQL_PUT_DEFAULT : PAI__SQL_DROP_DEFAULT,
-    change->name, change->key, change->value);
-}
-
-static int put_meta(const commit *c, const pai__change *change)
+static int put_meta(const commit *c, const pai__store_change *change)
 {
   return of_texts(
     c, change->value != NULL ? PAI__SQL_PUT_META : PAI__SQL_DROP_META,
     change->key, change->value, NULL);
 }
 
-/* --- accounts -------------------------------------------------------------------------- */
+/* --- accounts ------------------------------------------------------------ */
 
-static int put_note(const commit *c, const pai__change *change)
+static int put_note(const commit *c, const pai__store_change *change)
 {
-  int rc = put_row(c, PAI__SQL_PUT_NOTE, pai__audit_fields, change->row, 0);
+  int rc = put_row(c, PAI__SQL_PUT_NOTE, pai__audit_columns, change->row, 0);
   sqlite3_stmt *stmt;
 
   if (rc < 0 || ++c->store->nnotes % TRIM_EVERY != 0)
@@ -298,34 +292,33 @@ static int put_note(const commit *c, const pai__change *change)
   return run(c, stmt);
 }
 
-static int put_record(commit *c, const pai__change *change)
+static int put_record(commit *c, const pai__store_change *change)
 {
   c->erased = c->erased || change->erases;
   return put_row(c, change->sql, change->fields, change->row, 0);
 }
 
-static int drop_record(commit *c, const pai__change *change)
+static int drop_record(commit *c, const pai__store_change *change)
 {
   c->erased = c->erased || change->erases;
   return of_texts(c, change->sql, change->name, NULL, NULL);
 }
 
-/* --- the transaction ------------------------------------------------------------------ */
+/* --- transaction --------------------------------------------------------- */
 
-static int apply(commit *c, const pai__change *change)
+static int apply(commit *c, const pai__store_change *change)
 {
   switch (change->kind) {
   case PAI__PUT_JOB: return put_job(c, change->row);
   case PAI__PUT_ATTEMPT: return put_attempt(c, change);
   case PAI__PUT_TASK:
-    return put_row(c, PAI__SQL_PUT_TASK, pai__task_fields, change->row,
+    return put_row(c, PAI__SQL_PUT_TASK, pai__task_columns, change->row,
                    change->job);
   case PAI__PUT_START: return put_start(c, change);
   case PAI__PUT_EVENT: return put_event(c, change);
   case PAI__PUT_TAG: return of_job(c, PAI__SQL_PUT_TAG, change);
   case PAI__DROP_TAG: return of_job(c, PAI__SQL_DROP_TAG, change);
   case PAI__DROP_JOB: return drop_job(c, change);
-  case PAI__PUT_DEFAULT: return put_default(c, change);
   case PAI__PUT_META: return put_meta(c, change);
   case PAI__PUT_LOG: return of_bytes(c, PAI__SQL_PUT_LOG, change->bytes);
   case PAI__PUT_SNAPSHOT: return put_snapshot(c, change);
@@ -356,12 +349,11 @@ int pai__store_commit(pai__store *store, const pai__batch *batch,
   commit c = { .store = store, .last_id = store->last_id, .err = err };
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   if (batch->first == NULL)
     return PAI_OK;
   rc = of_texts(&c, PAI__SQL_BEGIN, NULL, NULL, NULL);
-  for (const pai__change *i = batch->first; i != NULL && rc == PAI_OK;
+  for (const pai__store_change *i = batch->first; i != NULL && rc == PAI_OK;
        i = i->next)
     rc = apply(&c, i);
   if (rc == PAI_OK)
@@ -369,7 +361,7 @@ int pai__store_commit(pai__store *store, const pai__batch *batch,
   if (rc == PAI_OK)
     rc = of_texts(&c, PAI__SQL_COMMIT, NULL, NULL, NULL);
   if (rc < 0) {
-    /* SQLite may have done so already. */
+    /* SQLite may have rolled back already. */
     if (!sqlite3_get_autocommit(store->writer))
       (void)pai__sql_exec(store->writer, "ROLLBACK");
     return rc;

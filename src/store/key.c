@@ -1,11 +1,12 @@
 /*
- * key.c - the root's key: a file beside the database, and in no backup of it
+ * key.c - the root's encryption key: a file beside the database, in no backup
+ * of it
  *
- * It is made when something is sealed for the first time, and never again: a
- * second one would open nothing of what the first one sealed, and what is then
- * written in its place would be gone for good.
+ * It is created when something is sealed for the first time, and never again:
+ * a second key could not open what the first one sealed, and later overwriting
+ * would lose it for good.
  */
-#include "base/posix_fs.h"
+#include "base/os/posix_fs.h"
 #include "store/inside.h"
 
 #include <sodium.h>
@@ -19,14 +20,14 @@ static const char secrets_text[] = "SELECT job, name, sealed FROM secret";
 
 static void help_with_key(pai_error **err, const char *path)
 {
-  pai__error_help(err,
-                  "restore it from a backup; if it is lost for good, create "
-                  "another one: (umask 077; head -c 32 /dev/urandom >%s); old "
-                  "secrets then stay unreadable",
-                  path);
+  pai__error_help(
+    err,
+    "restore it from a backup; if it is lost, create another key: (umask 077; "
+    "head -c 32 /dev/urandom >%s); old secrets then stay unreadable",
+    path);
 }
 
-/* Is there nothing that only a key which is gone opens? */
+/* Checks that no sealed value needs a lost key. */
 static int may_make(pai__store *store, const char *path, pai_error **err)
 {
   int64_t sealed;
@@ -36,8 +37,8 @@ static int may_make(pai__store *store, const char *path, pai_error **err)
   if (rc < 0 || sealed == 0)
     return rc;
   (void)pai__fail(err, PAI_EIO,
-                  "the key %s is missing, and the secrets here can be "
-                  "decrypted only with it",
+                  "the key %s is missing; without it the secrets in the "
+                  "database cannot be decrypted",
                   path);
   help_with_key(err, path);
   return PAI_EIO;
@@ -52,7 +53,7 @@ static int load(pai__store *store, unsigned char *key, const char *path,
     rc = may_make(store, path, err);
   if (rc < 0)
     return rc;
-  randombytes_buf(key, PAI__KEY); /* if there is none yet */
+  randombytes_buf(key, PAI__KEY); /* used if there is none yet */
   return pai__store_read_key(key, PAI__KEY, path, make, err);
 }
 
@@ -81,8 +82,7 @@ int pai__store_derive(pai__store *store, unsigned char out[PAI__DERIVED],
 {
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   rc = pai__store_need_key(store, make, err);
   if (rc == PAI_OK)
     (void)crypto_generichash(out, PAI__DERIVED, (const unsigned char *)label,
@@ -90,7 +90,7 @@ int pai__store_derive(pai__store *store, unsigned char out[PAI__DERIVED],
   return rc;
 }
 
-/* --- is it the right one? ---------------------------------------------------------- */
+/* --- checking the key ---------------------------------------------------- */
 
 static int on_account(void *user_data, const pai__account_row *row)
 {
@@ -124,7 +124,7 @@ static int open_row(const pai__store *store, sqlite3_stmt *row)
   return rc;
 }
 
-/* Secrets of jobs that do not open. */
+/* Counts secrets of jobs that do not open. */
 static int count_secrets(const pai__store *store, size_t *closed,
                          pai_error **err)
 {
@@ -159,10 +159,10 @@ static int check_sealed(pai__store *store, const char *path, pai_error **err)
     rc = pai__store_storages(store, on_storage, &closed, err);
   if (rc < 0 || closed == 0)
     return rc;
-  (void)pai__fail(err, PAI_EIO,
-                  "%s is not the key with which %zu secrets of users, "
-                  "storages and jobs were encrypted",
-                  path, closed);
+  (void)pai__fail(
+    err, PAI_EIO,
+    "%s is not the key that encrypted %zu secrets of users, storages and jobs",
+    path, closed);
   pai__error_help(err, "restore the root's former key");
   return PAI_EIO;
 }

@@ -1,10 +1,10 @@
 /*
- * keyword.c - is it in a text?
+ * keyword.c - keyword search in texts, with % and _ as wildcards
  *
- * Most texts are out of the question by one look at a number: they lack a pair
- * of neighbouring letters that the keyword has.
+ * Most texts are ruled out by one comparison of bit sets: they lack a pair of
+ * adjacent letters of the keyword.
  */
-#include "store/roll.h"
+#include "store/job_index.h"
 
 static uint64_t bit_of(unsigned char a, unsigned char b)
 {
@@ -41,7 +41,7 @@ pai__keyword pai__keyword_of(const char *text)
   return k;
 }
 
-/* Behind one character of UTF-8. */
+/* Returns the position after one UTF-8 character. */
 static const char *next_character(const char *s)
 {
   for (s++; ((unsigned char)*s & 0xc0) == 0x80;)
@@ -49,8 +49,9 @@ static const char *next_character(const char *s)
   return s;
 }
 
-/* % stands for any text, _ for any character.  What stands between two % is
- * taken where it is found first: no other place would leave more behind it. */
+/* % stands for any text, _ for any character.  The part between two % is
+ * matched at its first place: no other place would leave more text after
+ * it. */
 static bool is_like(const char *s, const char *pattern)
 {
   const char *from = s, *part = pattern;

@@ -1,10 +1,10 @@
 /*
- * linux_locks.c - why SQLite does not get a lock when the database is opened
+ * linux_locks.c - finds out why SQLite cannot lock the database on opening
  *
- * It says "busy" of a file system that has no locks, too, and waits first.
+ * SQLite says "busy" also for a file system without locks, after waiting.
  */
 #define _GNU_SOURCE /* mkostemp() */
-#include "base/posix_errno.h"
+#include "base/os/posix_errno.h"
 #include "store/inside.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Tries with a file of its own: closing the database would take away the locks
- * that SQLite may have on it.  0, or an errno: locks are refused here. */
+/* Tries to lock a temporary file: closing the database itself would drop
+ * SQLite's locks on it. 0, or an errno: locks are refused here. */
 static int try_lock(const char *database)
 {
   struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
@@ -35,8 +35,8 @@ static int try_lock(const char *database)
   return rc;
 }
 
-/* Who has this lock, if it is one for writing on that file: "1: POSIX ADVISORY
- * WRITE 77 fd:01:1234 0 EOF"; else 0. */
+/* Returns the pid of a line of /proc/locks if it is a write lock on that file:
+ * "1: POSIX ADVISORY WRITE 77 fd:01:1234 0 EOF"; else 0. */
 static long holder_of(const char *line, const struct stat *st)
 {
   static const char write[] = " WRITE ";
@@ -57,7 +57,7 @@ static long holder_of(const char *line, const struct stat *st)
            : 0;
 }
 
-/* Another process that has a lock for writing on a file, or 0. */
+/* Returns another process with a write lock on a file, or 0. */
 static long find_holder(const char *path)
 {
   struct stat st;
@@ -76,7 +76,7 @@ static long find_holder(const char *path)
   return found > 0 ? found : 0;
 }
 
-/* In a log of changes SQLite has its locks on the index of that. */
+/* In WAL mode SQLite locks the -shm file. */
 static long find_any_holder(const char *database)
 {
   long pid = find_holder(database);
@@ -101,13 +101,13 @@ int pai__store_explain_lock(const char *database, pai_error **err)
     *err = NULL;
   }
   if (refused != 0) {
-    code = pai__fail(err, PAI_EIO,
-                     "cannot open %s: its file system refuses locks: %s",
-                     database, PAI__ERRNO_TEXT(refused));
-    pai__error_help(err,
-                    "use a folder on a local disk with --root, or let the "
-                    "file system lock files (on NFS: the lock service, "
-                    "and no option nolock)");
+    code =
+      pai__fail(err, PAI_EIO,
+                "cannot open %s: its file system does not support locks: %s",
+                database, PAI__ERRNO_TEXT(refused));
+    pai__error_help(
+      err, "use a folder on a local disk with --root, or enable file locks "
+           "(on NFS: the lock service, without the option nolock)");
     return code;
   }
   if (pid != 0)
@@ -116,8 +116,8 @@ int pai__store_explain_lock(const char *database, pai_error **err)
   else
     code = pai__fail(
       err, PAI_EIO, "cannot open %s: another process has locked it", database);
-  pai__error_help(err, "end that process, such as a shell of sqlite3 or a "
-                       "backup, or wait for its end; then try again");
+  pai__error_help(err, "end that process (a sqlite3 shell or a backup, for "
+                       "example) or wait for its end, then try again");
   pai__error_retriable(err);
   return code;
 }

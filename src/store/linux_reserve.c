@@ -1,9 +1,10 @@
 /*
- * linux_reserve.c - disk space that is the store's alone
+ * linux_reserve.c - disk space reserved for the store
  *
- * The log of changes has blocks beyond its end.  What jobs write may fill the
- * disk: that they are stopped and removed can be written all the same, and makes
- * room.  A platform that sees the reserve shrink takes no new jobs.
+ * Blocks are allocated beyond the end of the write-ahead log.  When the output
+ * of jobs fills the disk, stopping and removing jobs can still be recorded,
+ * which frees space.  A platform that sees the reserve shrink takes no new
+ * jobs.
  */
 #define _GNU_SOURCE /* fallocate() */
 #include "store/inside.h"
@@ -15,7 +16,7 @@
 
 enum { RESERVE = 4 << 20, LEAST = 2 << 20, BLOCK = 512 };
 
-/* SQLite locks other files than this one, so it may be opened and closed. */
+/* SQLite does not lock this file, so it may be opened and closed. */
 bool pai__store_reserve(pai__store *store)
 {
   struct stat st;
@@ -29,7 +30,8 @@ bool pai__store_reserve(pai__store *store)
     fd = open(wal.data, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   pai__buf_dispose(&wal);
   if (fd < 0)
-    return true; /* it is not there yet, or will be told of elsewhere */
+    return true; /* the file does not exist yet, or the error is reported
+                    elsewhere */
   if (fstat(fd, &st) == 0 &&
       (int64_t)st.st_blocks * BLOCK < (int64_t)st.st_size + LEAST)
     full = fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, st.st_size + RESERVE) < 0 &&

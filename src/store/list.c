@@ -1,14 +1,12 @@
 /*
- * list.c - pages of jobs: any filter, any order
+ * list.c - lists of jobs from the database: any filter, any order
  *
- * By submission, which is how nearly all ask, a page is read from an index
- * that has the jobs asked for in that order: one arm of a UNION ALL for each
- * user (or tag, ...) that is asked for, which SQLite merges as far as the page
- * goes.  It would choose otherwise: to read all that match, and sort them.
+ * Nearly all lists are by submission.  Such a page is read from an index that
+ * has the wanted jobs in that order: one arm of a UNION ALL for each wanted
+ * user (or tag, ...), which SQLite merges up to the end of the page.  By
+ * itself it would read all matching jobs and sort them.
  */
-#include "store/roll.h"
-
-#include <stdio.h>
+#include "store/job_index.h"
 
 enum { MOST_NAMES = 1000, MOST_ARMS = 8 };
 
@@ -17,12 +15,12 @@ typedef struct value {
   int64_t number;
 } value;
 
-/* A statement's text, and the values of its question marks. */
+/* A statement's text, and the values of its parameters. */
 typedef struct draft {
   const pai_alloc *alloc;
   const pai__job_query *query;
   pai__buf sql;
-  pai__buf glob; /* the keyword as a pattern; empty if it is none */
+  pai__buf glob; /* the keyword as a pattern; empty if it has no wildcard */
   value *values;
   size_t n, cap;
   bool failed;
@@ -36,10 +34,10 @@ static void add_value(draft *d, const char *text, int64_t number)
     d->failed = true;
 }
 
-/* --- filters --------------------------------------------------------------------- */
+/* --- filters ------------------------------------------------------------- */
 
 /* " AND COLUMN IN (?,?)" */
-static void narrow(draft *d, const char *column, const pai__names *names)
+static void narrow(draft *d, const char *column, const pai__store_names *names)
 {
   if (names->n == 0)
     return;
@@ -58,7 +56,7 @@ static bool is_default(const char *priority)
 
 static void narrow_priorities(draft *d)
 {
-  const pai__names *names = &d->query->priorities;
+  const pai__store_names *names = &d->query->priorities;
 
   if (names->n == 0)
     return;
@@ -67,12 +65,13 @@ static void narrow_priorities(draft *d)
     pai__buf_str(&d->sql, i == 0 ? "?" : ",?");
     add_value(d, names->at[i], 0);
     if (is_default(names->at[i]))
-      pai__buf_str(&d->sql, ",x''"); /* that is none */
+      pai__buf_str(&d->sql, ",x''"); /* matches no row */
   }
   pai__buf_char(&d->sql, ')');
 }
 
-static void narrow_tags(draft *d, const pai__names *names, const char *how)
+static void narrow_tags(draft *d, const pai__store_names *names,
+                        const char *how)
 {
   if (names->n == 0)
     return;
@@ -82,7 +81,7 @@ static void narrow_tags(draft *d, const pai__names *names, const char *how)
   pai__buf_char(&d->sql, ')');
 }
 
-/* A keyword with % or _ in it, as a pattern of GLOB. */
+/* Converts a keyword with % or _ to a pattern of GLOB. */
 static void make_glob(draft *d)
 {
   const char *s = d->query->keyword;
@@ -115,7 +114,8 @@ static void narrow_keyword(draft *d)
     add_value(d, d->glob.len > 0 ? pai__buf_text(&d->glob) : keyword, 0);
 }
 
-/* What an arm reads from its index; the rest is tried row by row. */
+/* The filter that selects an arm's index; other filters are tested row by
+ * row. */
 enum driver {
   BY_NONE = 0,
   BY_USER = 1,
@@ -143,9 +143,9 @@ static void narrow_rest(draft *d, unsigned driver)
   narrow_keyword(d);
 }
 
-/* --- arms ------------------------------------------------------------------------- */
+/* --- arms ---------------------------------------------------------------- */
 
-/* An index by which the list's jobs come in order of their submission. */
+/* Indexes that return the jobs in order of submission. */
 static const struct {
   unsigned driver;
   const char *index;
@@ -167,7 +167,7 @@ static const char *index_of(unsigned driver)
   return "job_submitted";
 }
 
-/* The filter that leaves the fewest, as far as one can know. */
+/* Chooses the filter that probably leaves the fewest jobs. */
 static unsigned choose_driver(const pai__job_query *q)
 {
   unsigned driver = BY_NONE;
@@ -188,7 +188,8 @@ static unsigned choose_driver(const pai__job_query *q)
 }
 
 /* The lists whose pairs are the arms: the second one may be empty. */
-static const pai__names *first_of(const pai__job_query *q, unsigned driver)
+static const pai__store_names *first_of(const pai__job_query *q,
+                                        unsigned driver)
 {
   return (driver & BY_USER) != 0    ? &q->users
          : (driver & BY_TAG) != 0   ? &q->tags
@@ -204,12 +205,13 @@ static bool has_states(unsigned driver)
 
 static void add_columns(draft *d, bool of_tag)
 {
-  for (const pai__field *f = pai__job_fields; f->kind != PAI__FIELD_END; f++) {
+  for (const pai__column *f = pai__job_columns; f->kind != PAI__COLUMN_END;
+       f++) {
     const char *column = f->column;
-    if (f != pai__job_fields)
+    if (f != pai__job_columns)
       pai__buf_char(&d->sql, ',');
     if (of_tag && strcmp(column, "id") == 0)
-      pai__buf_str(&d->sql, "tag.job AS id"); /* as its index has them */
+      pai__buf_str(&d->sql, "tag.job AS id"); /* the column of its index */
     else if (of_tag && strcmp(column, "submitted") == 0)
       pai__buf_str(&d->sql, "tag.submitted AS submitted");
     else
@@ -232,8 +234,8 @@ static void add_after(draft *d, bool of_tag)
 
 static void add_tag_arm(draft *d, size_t at)
 {
-  const pai__names *tags = &d->query->tags;
-  pai__names before = { tags->at, at };
+  const pai__store_names *tags = &d->query->tags;
+  pai__store_names before = { tags->at, at };
 
   pai__buf_str(&d->sql, "SELECT ");
   add_columns(d, true);
@@ -270,7 +272,7 @@ static void add_arm(draft *d, unsigned driver, const char *first,
   narrow_rest(d, driver);
 }
 
-static bool is_twice(const pai__names *names, size_t at)
+static bool is_twice(const pai__store_names *names, size_t at)
 {
   for (size_t i = 0; i < at; i++)
     if (strcmp(names->at[i], names->at[at]) == 0)
@@ -278,11 +280,11 @@ static bool is_twice(const pai__names *names, size_t at)
   return false;
 }
 
-/* An arm for each name, or for each pair of name and state. */
+/* Adds an arm for each name, or for each pair of name and state. */
 static void add_arms(draft *d, unsigned driver)
 {
-  const pai__names *names = first_of(d->query, driver);
-  const pai__names *states = &d->query->states;
+  const pai__store_names *names = first_of(d->query, driver);
+  const pai__store_names *states = &d->query->states;
   size_t nstates = has_states(driver) ? states->n : 1, arms = 0;
 
   for (size_t i = 0; i < names->n; i++) {
@@ -300,7 +302,7 @@ static void add_arms(draft *d, unsigned driver)
   }
 }
 
-/* --- orders ------------------------------------------------------------------------ */
+/* --- orders -------------------------------------------------------------- */
 
 static const char *const order_columns[] = {
   [PAI__BY_SUBMITTED] = "submitted",
@@ -315,14 +317,14 @@ static const char *const order_columns[] = {
   [PAI__BY_PRIORITY] = "job.priority",
 };
 
-/* By submission with the arms of the best filter; in any other order it is
- * SQLite that chooses between an index of that order and one of a filter. */
+/* By submission: the arms of the best filter.  In any other order SQLite
+ * chooses between an index of that order and one of a filter. */
 static void write_page(draft *d)
 {
   const pai__job_query *q = d->query;
   const char *way = q->ascending ? "ASC" : "DESC";
   unsigned driver = choose_driver(q);
-  const pai__names *names = first_of(q, driver);
+  const pai__store_names *names = first_of(q, driver);
   size_t arms = names->n * (has_states(driver) ? q->states.n : 1);
 
   if (q->order == PAI__BY_SUBMITTED && driver != BY_NONE &&
@@ -344,9 +346,9 @@ static void write_page(draft *d)
   add_value(d, NULL, q->offset < INT64_MAX ? (int64_t)q->offset : INT64_MAX);
 }
 
-/* --- running ------------------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
-/* The least recently used of the kept statements makes place for a new one. */
+/* Returns a cached statement, or replaces the least recently used one. */
 static sqlite3_stmt *find_statement(pai__store *store, const draft *d,
                                     int *sql_rc)
 {
@@ -363,7 +365,7 @@ static sqlite3_stmt *find_statement(pai__store *store, const draft *d,
         (at == NULL || l->used < at->used))
       at = l;
   }
-  *sql_rc = SQLITE_BUSY; /* so many lists within lists */
+  *sql_rc = SQLITE_BUSY; /* too many nested lists */
   if (at == NULL)
     return NULL;
   (void)sqlite3_finalize(at->stmt);
@@ -447,7 +449,7 @@ static int hand_page(pai__store *store, const pai__job_query *q,
   begin(&rows, store, &d, err);
   while (pai__answer_next(&rows)) {
     pai__job_row row = { 0 };
-    (void)pai__fields_read(pai__job_fields, rows.stmt, 0, &row);
+    (void)pai__fields_read(pai__job_columns, rows.stmt, 0, &row);
     rows.code = cb(user_data, &row);
   }
   rc = pai__answer_end(&rows, err);
@@ -464,7 +466,7 @@ static int check(const pai__job_query *q, pai_error **err)
   if (names > MOST_NAMES)
     return pai__fail(
       err, PAI_ELIMIT,
-      "a list of jobs is asked for by %zu names, %d are the most", names,
+      "a list of jobs has %zu names to filter by; the limit is %d", names,
       MOST_NAMES);
   return PAI_OK;
 }
@@ -472,7 +474,7 @@ static int check(const pai__job_query *q, pai_error **err)
 bool pai__store_has_list(const pai__store *store, const pai__job_query *query)
 {
   return query->order == PAI__BY_SUBMITTED &&
-         pai__roll_is_whole(store->roll) && !store->roll->busy;
+         pai__job_index_is_whole(store->index) && !store->index->busy;
 }
 
 int pai__store_list(pai__store *store, const pai__job_query *query,
@@ -482,14 +484,13 @@ int pai__store_list(pai__store *store, const pai__job_query *query,
   bool hold;
   int rc;
 
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   rc = check(query, err);
   if (rc < 0)
     return rc;
   if (pai__store_has_list(store, query))
-    return pai__roll_search(store->roll, query, cb, user_data, total);
-  /* A page and its count are of one moment. */
+    return pai__job_index_search(store->index, query, cb, user_data, total);
+  /* A page and its count must be of the same moment. */
   hold = total != NULL && sqlite3_get_autocommit(store->reader) != 0;
   if (hold)
     rc = pai__store_hold(store, err);

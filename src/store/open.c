@@ -1,16 +1,15 @@
-/* open.c - a store's two connections, from opening to closing */
-#include "base/posix_fs.h"
-#include "store/roll.h"
+/* open.c - opens and closes a store with its two connections */
+#include "base/os/posix_fs.h"
+#include "store/job_index.h"
 
 #include <sodium.h>
-#include <stdio.h>
 
 enum { BUSY_MS = 5000, CACHE_BYTES = 1 << 20 };
 
-/* --- connections ------------------------------------------------------------------ */
+/* --- connections --------------------------------------------------------- */
 
-/* None of these writes to the file.  Dropped rows are overwritten, nothing is
- * sorted on disk, and a schema that somebody prepared runs no functions. */
+/* None of these writes to the file.  Deleted rows are overwritten, nothing is
+ * sorted on disk, and a manipulated schema cannot run functions. */
 static const char settings[] =
   "PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON; PRAGMA synchronous=FULL;"
   "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;"
@@ -28,7 +27,7 @@ int pai__store_connect(sqlite3 **out, const char *path, int flags,
   (void)sqlite3_snprintf(sizeof(cache), cache, "PRAGMA cache_size=-%d",
                          (int)(store->cache_bytes / 1024));
   (void)sqlite3_busy_timeout(*out, store->busy_ms);
-  /* Until all is well, closing leaves the files as they are. */
+  /* Until all is well, closing leaves the files unchanged. */
   (void)sqlite3_db_config(*out, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   rc = pai__sql_exec(*out, settings);
   if (rc == SQLITE_OK)
@@ -36,7 +35,7 @@ int pai__store_connect(sqlite3 **out, const char *path, int flags,
   return rc == SQLITE_OK ? PAI_OK : pai__sql_fail(err, *out, rc, "open", path);
 }
 
-/* Looks at every page. */
+/* Checks every page. */
 static int check_pages(sqlite3 *db, const char *path, pai_error **err)
 {
   sqlite3_stmt *stmt = NULL;
@@ -53,7 +52,8 @@ static int check_pages(sqlite3 *db, const char *path, pai_error **err)
   return rc;
 }
 
-/* A write-ahead log, from now on and in the file; that is said by a row. */
+/* Switches the file to a write-ahead log permanently; SQLite returns the mode
+ * as a row. */
 static int begin_log(sqlite3 *db, const char *path, pai_error **err)
 {
   sqlite3_stmt *stmt = NULL;
@@ -72,9 +72,9 @@ static int begin_log(sqlite3 *db, const char *path, pai_error **err)
   return rc;
 }
 
-/* --- opening ------------------------------------------------------------------------ */
+/* --- opening ------------------------------------------------------------- */
 
-/* A clean close leaves no log of changes. */
+/* A clean close leaves no write-ahead log. */
 static int was_killed(bool *out, const pai__store *store, pai_error **err)
 {
   pai__buf wal;
@@ -109,7 +109,7 @@ static int open_writer(pai__store *store, bool check, pai_error **err)
          store->path, err)) < 0)
     return rc;
   store->last_id = (uint64_t)last_id;
-  store->erased = killed; /* the log may hold what was dropped */
+  store->erased = killed; /* the log may contain dropped secrets */
   return PAI_OK;
 }
 
@@ -126,8 +126,8 @@ static int open_reader(pai__store *store, pai_error **err)
   return rc;
 }
 
-/* All that a commit needs is made here: it may run on another thread, and the
- * allocator need not bear that. */
+/* Prepares all that a commit needs: it may run on another thread, and the
+ * allocator need not be thread-safe. */
 static int prepare_writer(pai__store *store, pai_error **err)
 {
   int rc = PAI_OK;
@@ -146,7 +146,8 @@ static int open_all(pai__store *store, const pai__store_options *opts,
   store->cache_bytes =
     opts->cache_bytes == 0 ? CACHE_BYTES : opts->cache_bytes;
   if (sqlite3_threadsafe() == 0)
-    return pai__fail(err, PAI_ENOTSUP, "this SQLite knows no threads");
+    return pai__fail(err, PAI_ENOTSUP,
+                     "this SQLite was built without threads");
   if (sodium_init() < 0)
     return pai__fail(err, PAI_EIO, "no secure random numbers are available");
   pai__used_open(&store->used);
@@ -182,14 +183,14 @@ int pai__store_open(pai__store **out, const pai_alloc *alloc,
     pai__store_close(store);
     return rc;
   }
-  /* From now on the last to close puts the log into the file. */
+  /* From now on the last close moves the log into the file. */
   (void)sqlite3_db_config(store->writer, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0,
                           NULL);
   *out = store;
   return PAI_OK;
 }
 
-/* Is there anything to look at, as we know it? */
+/* Checks that there is a database of a known version. */
 static int is_ours(pai__store *store, pai_error **err)
 {
   int64_t version = 0;
@@ -249,7 +250,7 @@ void pai__store_close(pai__store *store)
     (void)sqlite3_finalize(store->lists[i].stmt);
     pai__strfree(&alloc, store->lists[i].text);
   }
-  pai__roll_free(store->roll);
+  pai__job_index_free(store->index);
   pai__used_dispose(&store->used, &alloc);
   (void)sqlite3_close(store->reader);
   (void)sqlite3_close(store->writer);
@@ -260,9 +261,9 @@ void pai__store_close(pai__store *store)
   pai__free(&alloc, store, sizeof(*store));
 }
 
-/* --- tidying -------------------------------------------------------------------------- */
+/* --- maintenance --------------------------------------------------------- */
 
-/* Half as many pages again may stay free, for what comes next. */
+/* Free pages up to half the used pages stay, for later rows. */
 static int give_back(pai__store *store, pai_error **err)
 {
   int64_t pages, unused;
@@ -288,18 +289,18 @@ int pai__store_tidy(pai__store *store, pai_error **err)
 {
   int rc, frames = 0, done = 0;
 
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   rc = give_back(store, err);
   if (rc < 0 || !store->erased)
     return rc;
-  /* Who reads is not waited for. */
+  /* Do not wait for readers. */
   (void)sqlite3_busy_timeout(store->writer, 0);
   rc = sqlite3_wal_checkpoint_v2(store->writer, NULL,
                                  SQLITE_CHECKPOINT_TRUNCATE, &frames, &done);
   (void)sqlite3_busy_timeout(store->writer, store->busy_ms);
   if ((rc & 0xff) == SQLITE_BUSY) {
-    rc = pai__fail(err, PAI_EBUSY, "%s is being read; it is compacted later",
+    rc = pai__fail(err, PAI_EBUSY,
+                   "%s is in use by a reader and will be compacted later",
                    store->path);
     pai__error_retriable(err);
     return rc;

@@ -1,6 +1,6 @@
-/* posix_files.c - whose the root's files are, and which file is which */
-#include "base/posix_fs.h"
-#include "base/posix_errno.h"
+/* posix_files.c - ownership, permissions and renaming of a root's files */
+#include "base/os/posix_fs.h"
+#include "base/os/posix_errno.h"
 #include "store/inside.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static int not_ours(pai_error **err, const char *path)
   return code;
 }
 
-/* That a name is there is durable, too. */
+/* Makes the existence of a name durable, too. */
 static int sync_folder_of(const char *path, pai_error **err)
 {
   const char *slash = strrchr(path, '/');
@@ -50,8 +50,8 @@ static int sync_folder_of(const char *path, pai_error **err)
   return rc;
 }
 
-/* Never opens a file that is there: closing it would take away the locks that
- * SQLite may have on it in this process. */
+/* Never opens an existing file: closing it would drop this process' locks of
+ * SQLite on it. */
 int pai__store_own_file(const char *path, pai_error **err)
 {
   struct stat st;
@@ -69,11 +69,11 @@ int pai__store_own_file(const char *path, pai_error **err)
     return not_ours(err, path);
   if ((st.st_mode & 077) != 0 && chmod(path, 0600) != 0)
     return sys_fail(err, "close to others", path);
-  /* SQLite would go on as far as it can read. */
+  /* SQLite would open it read-only. */
   if (faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) != 0) {
     int rc = sys_fail(err, "write", path);
-    pai__error_help(err, "this user must be able to write it, and the file "
-                         "system must not be read-only");
+    pai__error_help(err, "check that this user may write it and that the file "
+                         "system is not read-only");
     return rc;
   }
   return PAI_OK;
@@ -83,10 +83,10 @@ bool pai__store_is_there(const char *path)
 {
   struct stat st;
 
-  return lstat(path, &st) == 0; /* a dangling link, too */
+  return lstat(path, &st) == 0; /* also for a dangling link */
 }
 
-/* Or it is not there. */
+/* True also if it does not exist. */
 static bool is_no_newer(const struct stat *than, const char *path)
 {
   struct stat st;
@@ -125,9 +125,9 @@ uint64_t pai__store_file_size(const char *path)
   return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* --- the key -------------------------------------------------------------------- */
+/* --- the key ------------------------------------------------------------- */
 
-/* A file of another name first: a key is there whole or not at all. */
+/* Writes a temporary file first, so a key is complete or missing. */
 static int make_key(const unsigned char *key, size_t len, const char *path,
                     pai_error **err)
 {
@@ -142,8 +142,8 @@ static int make_key(const unsigned char *key, size_t len, const char *path,
   if (fd < 0 || write(fd, key, len) != (ssize_t)len || fsync(fd) != 0)
     rc = sys_fail(err, "write", path);
   else if (link(draft.data, path) == 0 || errno == EEXIST)
-    rc =
-      sync_folder_of(path, err); /* if it is somebody else's: that is read */
+    rc = sync_folder_of(path, err); /* if another process was first, its key is
+                                       read */
   else
     rc = sys_fail(err, "make", path);
   if (fd >= 0) {
@@ -160,19 +160,19 @@ static int check_key(const struct stat *st, size_t len, const char *path,
   int code;
 
   if (!S_ISREG(st->st_mode) || st->st_size != (off_t)len) {
-    code = pai__fail(err, PAI_EINVAL, "%s is not a key: %zu bytes are one",
+    code = pai__fail(err, PAI_EINVAL, "%s is not a key: a key has %zu bytes",
                      path, len);
-    pai__error_help(err, "put the root's own key back; without it the secrets "
-                         "of jobs are lost");
+    pai__error_help(
+      err, "restore the root's key; without it the secrets of jobs are lost");
     return code;
   }
   if (st->st_uid != geteuid()) {
     code = pai__fail(err, PAI_EPERM, "%s belongs to another user", path);
-    pai__error_help(err, "chown it to the user who runs the platform");
+    pai__error_help(err, "change its owner to the user who runs the platform");
     return code;
   }
   if ((st->st_mode & 077) != 0) {
-    code = pai__fail(err, PAI_EPERM, "others may read or write %s", path);
+    code = pai__fail(err, PAI_EPERM, "other users may read or write %s", path);
     pai__error_help(err, "chmod 600 %s", path);
     return code;
   }
@@ -187,13 +187,12 @@ static int read_key(unsigned char *key, size_t len, const char *path,
 
   if (fd < 0 && errno == ENOENT) {
     rc = pai__fail(err, PAI_EIO, "the key %s is missing", path);
-    pai__error_help(err, "put it back, or submit the jobs again that have "
-                         "secrets");
+    pai__error_help(err, "restore it, or submit the jobs with secrets again");
     return rc;
   }
   if (fd < 0 && errno == ELOOP) {
-    rc = pai__fail(err, PAI_EPERM, "%s is a link, which is refused", path);
-    pai__error_help(err, "put the key itself there");
+    rc = pai__fail(err, PAI_EPERM, "%s is a link, which is not allowed", path);
+    pai__error_help(err, "replace it with the key itself");
     return rc;
   }
   if (fd < 0)
@@ -219,7 +218,7 @@ int pai__store_read_key(unsigned char *key, size_t len, const char *path,
   return read_key(key, len, path, err);
 }
 
-/* --- a rebuilt database ----------------------------------------------------------- */
+/* --- a rebuilt database -------------------------------------------------- */
 
 static bool copy_bytes(int from, int to)
 {
@@ -232,8 +231,8 @@ static bool copy_bytes(int from, int to)
   return n == 0;
 }
 
-/* The log of changes goes with the database it belongs to: a copy, since the
- * original must stay until both are safe. */
+/* The write-ahead log is copied with its database: the original must stay
+ * until both are safe. */
 static int copy_file(const char *from, const char *to, pai_error **err)
 {
   int in = open(from, O_RDONLY | O_CLOEXEC), out, rc = PAI_OK;
@@ -249,7 +248,7 @@ static int copy_file(const char *from, const char *to, pai_error **err)
   return rc;
 }
 
-/* What of a header is about the file it stands in: big-endian numbers. */
+/* Writes a big-endian number of a file header. */
 static void put_number(unsigned char *at, uint32_t n)
 {
   for (int i = 3; i >= 0; i--, n >>= 8)
@@ -262,8 +261,8 @@ static uint32_t get_number(const unsigned char *at)
          at[3];
 }
 
-/* The pages of the table of tables that are not the first: its leaves.  Where
- * the file was cut off before one, it becomes longer. */
+/* Reads the pages of sqlite_schema other than the first: its leaves.  The copy
+ * is extended if the file was cut off before one. */
 static int put_schema(int fd, const unsigned char *image, size_t size,
                       size_t page, const char *path, pai_error **err)
 {
@@ -310,7 +309,7 @@ static int put_first_page(int fd, const unsigned char *image, size_t size,
   first[FORMAT_AT] = first[FORMAT_AT + 1] =
     2; /* there may be a log beside it */
   put_number(first + PAGES_AT, (uint32_t)((uint64_t)st.st_size / page));
-  put_number(first + FREE_AT, 0); /* of free pages nothing is known */
+  put_number(first + FREE_AT, 0); /* the free list is unknown */
   put_number(first + FREE_AT + 4, 0);
   return pwrite(fd, first, page, 0) == (ssize_t)page
            ? PAI_OK
@@ -345,8 +344,8 @@ int pai__store_graft(const char *path, const char *copy,
   return rc;
 }
 
-/* A name that is free: path.damaged, path.damaged.1, … with a link to the
- * database in it. */
+/* Finds a free name: path.damaged, path.damaged.1, … and links it to the
+ * database. */
 static int link_aside(pai__buf *name, const char *path, pai_error **err)
 {
   for (unsigned i = 0; i < 100000; i++) {
@@ -361,7 +360,7 @@ static int link_aside(pai__buf *name, const char *path, pai_error **err)
     if (errno != EEXIST)
       return sys_fail(err, "keep aside", path);
   }
-  return pai__fail(err, PAI_EIO, "%s was put aside too often", path);
+  return pai__fail(err, PAI_EIO, "%s was set aside too often", path);
 }
 
 static void remove_beside(const char *path, const char *suffix)
@@ -396,8 +395,8 @@ int pai__store_swap(char **aside, const char *path, const char *rebuilt,
   if (rc == PAI_OK)
     rc = sync_folder_of(path, err);
   if (rc == PAI_OK) {
-    /* Interrupted from here on, the rebuilt file is whole and is found by the
-     * next repair. */
+    /* If it is interrupted from here on, the next repair finds the complete
+     * rebuilt file. */
     remove_beside(path, "-wal");
     remove_beside(path, "-shm");
     rc = pai__store_rename(rebuilt, path, err);

@@ -1,11 +1,5 @@
-/* read.c - queries of what is kept, but for lists of jobs */
-#include "store/roll.h"
-
-static void clear(pai_error **err)
-{
-  if (err != NULL)
-    *err = NULL;
-}
+/* read.c - queries of the store, except lists of jobs */
+#include "store/job_index.h"
 
 static void bind_id(pai__answer *rows, uint64_t id)
 {
@@ -24,7 +18,8 @@ static const char *text_at(const pai__answer *rows, int column)
   return (const char *)sqlite3_column_text(rows->stmt, column);
 }
 
-/* The text of the first column; all that are kept are some. */
+/* Passes the text of the first column to the callback.  Stored texts are not
+ * NULL. */
 static int hand_text(const pai__answer *rows, pai__text_cb cb, void *user_data,
                      pai_error **err)
 {
@@ -37,7 +32,6 @@ int pai__store_hold(pai__store *store, pai_error **err)
 {
   pai__answer rows;
 
-  clear(err);
   pai__answer_begin(&rows, store, PAI__SQL_HOLD, err);
   (void)pai__answer_next(&rows);
   return pai__answer_end(&rows, err);
@@ -52,18 +46,18 @@ void pai__store_let_go(pai__store *store)
   (void)pai__answer_end(&rows, NULL);
 }
 
-/* --- jobs --------------------------------------------------------------------- */
+/* --- jobs ---------------------------------------------------------------- */
 
-/* A job with its details; returns how many there were, or a failure. */
+/* Passes jobs with their details; returns their number, or an error. */
 static int hand_jobs(pai__answer *rows, pai__job_cb cb, void *user_data,
                      pai_error **err)
 {
+  pai__job_row row;
   int n = 0, rc;
 
-  for (; pai__answer_next(rows); n++) {
-    pai__job_row row = { 0 };
-    int column = pai__fields_read(pai__job_fields, rows->stmt, 0, &row);
-    (void)pai__fields_read(pai__detail_fields, rows->stmt, column, &row);
+  for (; pai__answer_row(rows, pai__job_columns, &row, sizeof(row)); n++) {
+    (void)pai__fields_read(pai__job_detail_columns, rows->stmt, rows->column,
+                           &row);
     rows->code = cb(user_data, &row);
   }
   rc = pai__answer_end(rows, err);
@@ -76,7 +70,6 @@ int pai__store_job(pai__store *store, uint64_t id, pai__job_cb cb,
   pai__answer rows;
   int rc;
 
-  clear(err);
   pai__answer_begin(&rows, store, PAI__SQL_JOB, err);
   bind_id(&rows, id);
   rc = hand_jobs(&rows, cb, user_data, err);
@@ -92,7 +85,6 @@ int pai__store_job_named(pai__store *store, const char *user, const char *name,
   pai__answer rows;
   int rc;
 
-  clear(err);
   pai__answer_begin(&rows, store, PAI__SQL_JOB_NAMED, err);
   bind_text(&rows, 1, user);
   bind_text(&rows, 2, name);
@@ -108,7 +100,6 @@ int pai__store_live(pai__store *store, pai__job_cb cb, void *user_data,
   pai__answer rows;
   int rc;
 
-  clear(err);
   pai__answer_begin(&rows, store, PAI__SQL_LIVE, err);
   rc = hand_jobs(&rows, cb, user_data, err);
   return rc < 0 ? rc : PAI_OK;
@@ -121,7 +112,6 @@ int pai__store_config(pai__store *store, uint64_t job, pai__text_cb cb,
   bool found = false;
   int rc;
 
-  clear(err);
   pai__answer_begin(&rows, store, PAI__SQL_CONFIG, err);
   bind_id(&rows, job);
   for (; pai__answer_next(&rows); found = true)
@@ -137,28 +127,25 @@ int pai__store_config(pai__store *store, uint64_t job, pai__text_cb cb,
 int pai__store_attempts(pai__store *store, uint64_t job, pai__attempt_cb cb,
                         void *user_data, pai_error **err)
 {
+  pai__attempt_row row;
   pai__answer rows;
 
-  clear(err);
   pai__answer_begin(&rows, store, PAI__SQL_ATTEMPTS, err);
   bind_id(&rows, job);
-  while (pai__answer_next(&rows)) {
-    pai__attempt_row row = { 0 };
-    (void)pai__fields_read(pai__attempt_fields, rows.stmt, 0, &row);
+  while (pai__answer_row(&rows, pai__attempt_columns, &row, sizeof(row)))
     rows.code = cb(user_data, &row);
-  }
   return pai__answer_end(&rows, err);
 }
 
-/* --- tasks ---------------------------------------------------------------------- */
+/* --- tasks --------------------------------------------------------------- */
 
 int pai__store_tasks(pai__store *store, uint64_t job, uint32_t attempt,
                      const char *role, pai__task_cb cb, void *user_data,
                      pai_error **err)
 {
+  pai__task_row row;
   pai__answer rows;
 
-  clear(err);
   pai__answer_begin(&rows, store,
                     role != NULL ? PAI__SQL_ROLE_TASKS : PAI__SQL_TASKS, err);
   bind_id(&rows, job);
@@ -166,11 +153,8 @@ int pai__store_tasks(pai__store *store, uint64_t job, uint32_t attempt,
     (void)sqlite3_bind_int64(rows.stmt, 2, attempt);
   if (role != NULL)
     bind_text(&rows, 3, role);
-  while (pai__answer_next(&rows)) {
-    pai__task_row row = { 0 };
-    (void)pai__fields_read(pai__task_fields, rows.stmt, 0, &row);
+  while (pai__answer_row(&rows, pai__task_columns, &row, sizeof(row)))
     rows.code = cb(user_data, &row);
-  }
   return pai__answer_end(&rows, err);
 }
 
@@ -178,9 +162,9 @@ int pai__store_task_attempts(pai__store *store, const pai__task_row *task,
                              pai__start_cb cb, void *user_data,
                              pai_error **err)
 {
+  pai__start_row row;
   pai__answer rows;
 
-  clear(err);
   pai__answer_begin(&rows, store, PAI__SQL_STARTS, err);
   bind_id(&rows, task->job);
   bind_text(&rows, 3, task->role != NULL ? task->role : "");
@@ -188,37 +172,32 @@ int pai__store_task_attempts(pai__store *store, const pai__task_row *task,
     (void)sqlite3_bind_int64(rows.stmt, 2, task->attempt);
     (void)sqlite3_bind_int64(rows.stmt, 4, task->index);
   }
-  while (pai__answer_next(&rows)) {
-    pai__start_row row = { 0 };
-    (void)pai__fields_read(pai__start_fields, rows.stmt, 0, &row);
+  while (pai__answer_row(&rows, pai__start_columns, &row, sizeof(row)))
     rows.code = cb(user_data, &row);
-  }
   return pai__answer_end(&rows, err);
 }
 
-/* --- events, and what is short ------------------------------------------------------ */
+/* --- events and short rows ----------------------------------------------- */
 
 int pai__store_events(pai__store *store, uint64_t job, const char *type,
                       pai__event_cb cb, void *user_data, pai_error **err)
 {
+  pai__event_row row;
   pai__answer rows;
 
-  clear(err);
   pai__answer_begin(
     &rows, store, type != NULL ? PAI__SQL_TYPE_EVENTS : PAI__SQL_EVENTS, err);
   bind_id(&rows, job);
   if (type != NULL)
     bind_text(&rows, 2, type);
-  while (pai__answer_next(&rows)) {
-    pai__event_row row = { 0 };
-    int column = pai__fields_read(pai__event_fields, rows.stmt, 0, &row);
-    row.uid = text_at(&rows, column);
+  while (pai__answer_row(&rows, pai__event_columns, &row, sizeof(row))) {
+    row.uid = text_at(&rows, rows.column);
     rows.code = row.uid != NULL ? cb(user_data, &row) : pai__oom(err);
   }
   return pai__answer_end(&rows, err);
 }
 
-static int hand_tags(const pai__roll_row *row, pai__text_cb cb,
+static int hand_tags(const pai__job_index_row *row, pai__text_cb cb,
                      void *user_data)
 {
   int rc = PAI_OK;
@@ -231,30 +210,18 @@ static int hand_tags(const pai__roll_row *row, pai__text_cb cb,
 int pai__store_tags(pai__store *store, uint64_t job, pai__text_cb cb,
                     void *user_data, pai_error **err)
 {
-  const pai__roll_row *row =
-    pai__roll_is_whole(store->roll) ? pai__roll_find(store->roll, job) : NULL;
+  const pai__job_index_row *row = pai__job_index_is_whole(store->index)
+                                    ? pai__job_index_find(store->index, job)
+                                    : NULL;
   pai__answer rows;
 
-  clear(err);
+  pai__clear_err(err);
   if (row != NULL)
     return hand_tags(row, cb, user_data);
   pai__answer_begin(&rows, store, PAI__SQL_TAGS, err);
   bind_id(&rows, job);
   while (pai__answer_next(&rows))
     rows.code = hand_text(&rows, cb, user_data, err);
-  return pai__answer_end(&rows, err);
-}
-
-int pai__store_defaults(pai__store *store, const char *user, pai__pair_cb cb,
-                        void *user_data, pai_error **err)
-{
-  pai__answer rows;
-
-  clear(err);
-  pai__answer_begin(&rows, store, PAI__SQL_DEFAULTS, err);
-  bind_text(&rows, 1, user);
-  while (pai__answer_next(&rows))
-    rows.code = cb(user_data, text_at(&rows, 0), text_at(&rows, 1));
   return pai__answer_end(&rows, err);
 }
 
@@ -278,7 +245,6 @@ int pai__store_last_id(pai__store *store, uint64_t *out, pai_error **err)
 {
   pai__answer rows;
 
-  clear(err);
   *out = 0;
   pai__answer_begin(&rows, store, PAI__SQL_META, err);
   bind_text(&rows, 1, PAI__LAST_ID);
@@ -292,7 +258,6 @@ static int hand_pieces(pai__store *store, enum pai__sql which,
 {
   pai__answer rows;
 
-  clear(err);
   pai__answer_begin(&rows, store, which, err);
   while (pai__answer_next(&rows)) {
     const void *data = sqlite3_column_blob(rows.stmt, 0);
@@ -318,7 +283,6 @@ int pai__store_bytes(pai__store *store, uint64_t *out, pai_error **err)
 {
   pai__answer rows;
 
-  clear(err);
   *out = 0;
   pai__answer_begin(&rows, store, PAI__SQL_PAGES, err);
   if (pai__answer_next(&rows))
@@ -326,10 +290,10 @@ int pai__store_bytes(pai__store *store, uint64_t *out, pai_error **err)
   return pai__answer_end(&rows, err);
 }
 
-/* --- what is to go ------------------------------------------------------------------- */
+/* --- expired jobs -------------------------------------------------------- */
 
-/* How many of those that are over must go for their number, or for the bytes
- * they take: as many as an average job takes of them. */
+/* Sets *out to the number of ended jobs to drop for the limits of number or
+ * bytes, assuming an average size. */
 static int count_surplus(pai__store *store, const pai__keep *keep,
                          uint64_t *out, pai_error **err)
 {
@@ -359,17 +323,14 @@ int pai__store_expired(pai__store *store, const pai__keep *keep,
                        pai__job_cb cb, void *user_data, pai_error **err)
 {
   uint64_t surplus, n = 0;
+  pai__job_row row;
   pai__answer rows;
-  int rc;
+  int rc = count_surplus(store, keep, &surplus, err);
 
-  clear(err);
-  rc = count_surplus(store, keep, &surplus, err);
   if (rc < 0)
     return rc;
   pai__answer_begin(&rows, store, PAI__SQL_ENDED, err);
-  for (; pai__answer_next(&rows); n++) {
-    pai__job_row row = { 0 };
-    (void)pai__fields_read(pai__job_fields, rows.stmt, 0, &row);
+  for (; pai__answer_row(&rows, pai__job_columns, &row, sizeof(row)); n++) {
     if (n >= surplus && row.completed >= keep->since)
       break;
     rows.code = cb(user_data, &row);

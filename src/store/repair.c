@@ -1,30 +1,30 @@
 /*
- * repair.c - a new database of what can be read in a damaged one
+ * repair.c - rebuilds a damaged database from its readable part
  *
- * Rows are read with as little of the damaged file as they need: tables with
- * numbered rows from both ends towards the damage, and then over each damage by
- * steps that double; the others job by job.  Of jobs whose rows are lost the
- * indexes tell most columns.  What SQLite cannot read is left out, and what it
- * reads must fit into the new database.
+ * Rows are read with as little of the damaged file as possible: tables with
+ * numbered rows from both ends towards the damage, and then over each damage
+ * with doubling steps; the others job by job.  For jobs with lost rows the
+ * indexes have most columns.  What SQLite cannot read is left out, and what it
+ * reads must satisfy the new database's constraints.
  */
 #include "store/inside.h"
 
-enum { MOST_TRIES = 2000 /* of a table, to get over damage */ };
+enum { MOST_TRIES = 2000 /* for a table, to get over damage */ };
 
 typedef struct repair {
   sqlite3 *from, *to;
   const char *path; /* of the new one */
   pai_alloc alloc;
   pai__repaired *result;
-  bool holes; /* in the table that is being copied */
+  bool holes; /* in the table being copied */
   pai_error **err;
 } repair;
 
-/* A table's rows on their way. */
+/* Copying of a table's rows. */
 typedef struct passage {
   repair *r;
   sqlite3_stmt *get, *put;
-  int64_t last; /* the row that came last */
+  int64_t last; /* last row copied */
 } passage;
 
 static int fail_new(const repair *r, int rc)
@@ -39,7 +39,7 @@ static bool is_damage(int rc)
          (rc & 0xff) == SQLITE_TOOBIG;
 }
 
-/* --- one row, some rows ------------------------------------------------------------ */
+/* --- copying rows -------------------------------------------------------- */
 
 static int put_row(passage *p)
 {
@@ -59,7 +59,7 @@ static int put_row(passage *p)
   return PAI_OK;
 }
 
-/* Copies what the statement gives, up to the first damage. */
+/* Copies the rows of the statement, up to the first damage. */
 static int pass(passage *p, bool *whole)
 {
   int sql_rc, rc = PAI_OK;
@@ -76,8 +76,8 @@ static int pass(passage *p, bool *whole)
   return rc;
 }
 
-/* Whether a database of an older version has it, too.  Where not even the
- * table is known, that is damage, and no reason to leave it out. */
+/* Returns whether a database of an older version has the column.  If not even
+ * the table is known, that is damage, and the column is not left out. */
 static bool has_column(const repair *r, const char *table, const char *column)
 {
   return sqlite3_table_column_metadata(r->from, "main", table, NULL, NULL,
@@ -86,7 +86,7 @@ static bool has_column(const repair *r, const char *table, const char *column)
                                        NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Columns that both databases have: "a,b,c", or "?,?,?". */
+/* Appends the columns that both databases have: "a,b,c", or "?,?,?". */
 static int add_columns(const repair *r, pai__buf *b, const char *table,
                        bool marks)
 {
@@ -109,8 +109,7 @@ static int add_columns(const repair *r, pai__buf *b, const char *table,
   return rc;
 }
 
-/* Prepares both statements.  A table that is not even known any more is
- * damage, and then *get is NULL. */
+/* Prepares both statements.  If damage hides the table, *get is NULL. */
 static int begin(passage *p, repair *r, const char *table, const char *where)
 {
   pai__buf b;
@@ -147,7 +146,7 @@ static void end(passage *p)
   (void)sqlite3_finalize(p->put);
 }
 
-/* One statement over a table, or a part of it that ?1 and ?2 tell. */
+/* Copies a table, or the part between ?1 and ?2, with one statement. */
 static int pass_once(repair *r, const char *table, const char *where,
                      int64_t from, int64_t to, int64_t *last, bool *whole)
 {
@@ -168,10 +167,10 @@ static int pass_once(repair *r, const char *table, const char *where,
   return rc;
 }
 
-/* --- tables ------------------------------------------------------------------------- */
+/* --- tables -------------------------------------------------------------- */
 
-/* The rows between two damages: over each by steps that double, and from where
- * there are rows again back towards it. */
+/* Copies the rows between two damages: over each with doubling steps, and from
+ * the next readable rows back towards it. */
 static int pass_over(repair *r, const char *table, int64_t after,
                      int64_t before)
 {
@@ -203,7 +202,7 @@ static int pass_over(repair *r, const char *table, int64_t after,
   return rc;
 }
 
-/* A table whose rows have numbers, which its first column is. */
+/* Copies a table whose first column is its row number. */
 static int copy_numbered(repair *r, const char *table)
 {
   int64_t low = 0, high = INT64_MAX;
@@ -221,10 +220,10 @@ static int copy_numbered(repair *r, const char *table)
   return rc;
 }
 
-/* --- jobs whose rows are lost --------------------------------------------------------- */
+/* --- jobs with lost rows ------------------------------------------------- */
 
 /* Runs `put` for each row of `get`, as far as it can be read; from both ends
- * where `get` has an order that can be turned round. */
+ * if the order of `get` can be reversed. */
 static int pass_index(repair *r, const char *get, const char *put)
 {
   static const char *const orders[] = { "ASC", "DESC" };
@@ -250,9 +249,9 @@ static int pass_index(repair *r, const char *get, const char *put)
   return rc;
 }
 
-/* Each index has some columns of all jobs, and no page in common with the table.
- * What none has comes from the latest attempt, or is written anew while the job
- * lives. */
+/* Each index has some columns of all jobs, and shares no page with the table.
+ * Columns in no index come from the latest attempt, or are written anew while
+ * the job lives. */
 static int copy_from_indexes(repair *r)
 {
   static const char insert[] =
@@ -290,10 +289,10 @@ static int copy_from_indexes(repair *r)
       "sub_state=ifnull(?5, sub_state) WHERE id=?1" },
   };
   enum { INSERTS = 2 };
-  uint64_t rows = r->result->rows; /* which updates do not add to */
+  uint64_t rows = r->result->rows; /* updates do not count */
   int rc = PAI_OK, sql_rc;
 
-  /* Rows that were read whole are not touched: the others come by way of a
+  /* Rows that were read completely are not changed: the others go through a
    * table of their own. */
   sql_rc = pai__sql_exec(r->to, "CREATE TEMP TABLE read_job AS SELECT id FROM "
                                 "main.job; CREATE TEMP TRIGGER keep_read "
@@ -332,7 +331,7 @@ static int copy_whole(repair *r, const char *table)
   return rc;
 }
 
-/* What belongs to jobs: of those that are there again. */
+/* Copies rows of the jobs that were restored. */
 static int copy_by_job(repair *r, const char *table)
 {
   sqlite3_stmt *jobs = NULL;
@@ -359,7 +358,7 @@ typedef int (*copy_fn)(repair *r, const char *table);
 static const struct {
   const char *table;
   copy_fn copy;
-  bool scheduler; /* worth something only as a whole */
+  bool scheduler; /* only useful when complete */
 } tables[] = {
   { "job", copy_jobs, false },
   { "job_detail", copy_numbered, false },
@@ -382,7 +381,7 @@ static const struct {
   { "audit", copy_numbered, false },
 };
 
-/* Ids are not used again, whatever was lost of what says which were. */
+/* Ids are not reused, even if the record of used ids was lost. */
 static const char finish[] =
   "INSERT OR REPLACE INTO meta(name, value) SELECT '" PAI__LAST_ID "', "
   "max(ifnull((SELECT max(id) FROM job), 0), ifnull((SELECT "
@@ -411,7 +410,7 @@ static int copy_tables(repair *r)
   return sql_rc == SQLITE_OK ? PAI_OK : fail_new(r, sql_rc);
 }
 
-/* --- files ---------------------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------- */
 
 static int count_jobs(repair *r)
 {
@@ -433,14 +432,14 @@ static int begin_new(repair *r, const char *draft, const pai__store *settings)
       (rc = pai__store_connect(&r->to, draft, SQLITE_OPEN_READWRITE, settings,
                                r->err)) < 0)
     return rc;
-  /* As those that are made in the usual way, page for page. */
+  /* The same page layout as a new database. */
   rc = pai__sql_exec(r->to, "PRAGMA auto_vacuum=INCREMENTAL");
   if (rc != SQLITE_OK)
     return fail_new(r, rc);
   return pai__schema_migrate(r->to, NULL, draft, r->err);
 }
 
-/* PAI_EIO without an error: that it is damaged is no news. */
+/* Returns PAI_EIO without an error, because the damage is known. */
 static int copy_from(repair *r, const char *path, const pai__store *settings)
 {
   int rc = pai__store_connect(&r->from, path, SQLITE_OPEN_READWRITE, settings,
@@ -458,7 +457,7 @@ static int copy_from(repair *r, const char *path, const pai__store *settings)
   return r->result->rows > 0 ? PAI_OK : PAI_EIO;
 }
 
-/* What is as good as empty is a new database: jobs' folders tell the rest. */
+/* Starts with an empty database: jobs' folders have the rest. */
 static int begin_empty(repair *r, const char *draft,
                        const pai__store *settings)
 {
@@ -469,10 +468,10 @@ static int begin_empty(repair *r, const char *draft,
   return begin_new(r, draft, settings);
 }
 
-/* The first page says where the others are, and that is the same in each
- * database that was made by this version: a new one's is taken.  In one of an
- * older schema some tables begin elsewhere; what is not theirs is not taken, so
- * of version 2 the audit log is lost. */
+/* The first page says where the tables begin, which is the same in all
+ * databases made by this version, so a new one's is used.  In an older schema
+ * some tables begin elsewhere; pages that are not theirs are not read, so for
+ * version 2 the audit log is lost. */
 static int graft(repair *r, const char *path, const char *grafted)
 {
   sqlite3_int64 size = 0;
@@ -500,7 +499,7 @@ static int rebuild(repair *r, const char *path, const char *draft,
        (rc < 0 || r->result->jobs > 0 || !r->result->holes)) ||
       (r->err != NULL && *r->err != NULL))
     return rc;
-  /* Once more, with another first page. */
+  /* Try again with another first page. */
   (void)sqlite3_close(r->from);
   (void)sqlite3_close(r->to);
   r->from = r->to = NULL;
@@ -522,7 +521,7 @@ static int repair_file(repair *r, const char *path, const char *draft,
 
   if (!pai__store_is_there(path))
     return pai__fail(r->err, PAI_ENOTFOUND, "there is no %s", path);
-  /* Else a repair was interrupted, and nothing was written since. */
+  /* Otherwise a repair was interrupted, and nothing was written since. */
   if (!pai__store_is_newest(whole, path)) {
     rc = rebuild(r, path, draft, grafted);
     (void)sqlite3_close(r->from);
@@ -546,8 +545,7 @@ int pai__store_repair(pai__repaired *out, const pai_alloc *alloc,
   int rc;
 
   memset(out, 0, sizeof(*out));
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   pai__buf_init(&path, alloc);
   pai__buf_init(&draft, alloc);
   pai__buf_init(&grafted, alloc);

@@ -1,13 +1,13 @@
 /*
- * schema.c - the tables, and how older ones are brought up to date
+ * schema.c - database schema and migrations of older versions
  *
- * A version that was released never changes: what comes later is a migration
- * of its own, and tests/golden/store has a database of each version.
+ * A released version never changes: later changes are migrations, and
+ * tests/golden/store has a database of each version.
  */
 #include "store/inside.h"
 
-/* An attempt's and a start's columns, in their own tables and within the row
- * whose latest one it is. */
+/* Columns of an attempt and of a start, in their own tables and in the row
+ * that holds the latest one. */
 /* clang-format off */
 #define ATTEMPT(p) \
   p "number INTEGER, " p "uid TEXT, " p "state TEXT, " p "created INTEGER, " \
@@ -21,8 +21,8 @@
   p "exit_code INTEGER, " p "diagnostics TEXT, " p "messages TEXT, "
 #define OF_JOB "job INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE"
 
-/* Lists are ordered by `submitted` among equals: so an index per column that
- * lists are ordered or narrowed by, with `submitted` behind it. */
+/* In each order, equal jobs are sorted by `submitted`: so there is an index
+ * for each column to sort or filter by, followed by `submitted`. */
 static const char *const version_1[] = {
   "CREATE TABLE job(id INTEGER PRIMARY KEY, user TEXT NOT NULL, "
   "name TEXT NOT NULL, submitted INTEGER NOT NULL, vc TEXT NOT NULL, "
@@ -46,7 +46,7 @@ static const char *const version_1[] = {
   "CREATE INDEX job_tasks ON job(tasks, submitted);"
   "CREATE INDEX job_gpus ON job(gpus, submitted);"
   "CREATE INDEX job_live ON job(id) WHERE live;",
-  /* What lists do not show: so that their pages stay full of rows. */
+  /* Columns that lists do not show, so that their pages hold more rows. */
   "CREATE TABLE job_detail(job INTEGER PRIMARY KEY "
   "REFERENCES job(id) ON DELETE CASCADE, "
   ATTEMPT("now_")
@@ -91,8 +91,8 @@ static const char *const version_1[] = {
   NULL,
 };
 
-/* Rows of all kinds have numbers of their own: what is damaged is read around
- * (repair.c).  What is sealed is as table secret's. */
+/* Rows of all tables have row numbers, so that damage can be skipped
+ * (repair.c).  Sealed values are as in table secret. */
 static const char accounts[] =
   "CREATE TABLE account(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
   "password TEXT NOT NULL, email TEXT NOT NULL, groups TEXT NOT NULL, "
@@ -115,16 +115,17 @@ static const char *const version_2[] = {
   NULL,
 };
 
-/* A job has few events, and of notes there are not many: to sort the ones, and
- * to walk over the others, is rare, and each that comes was put there twice. */
+/* These indexes are dropped: a job has few events, and there are few notes, so
+ * sorting or scanning them is cheap, but every insert had to be written
+ * twice. */
 static const char *const version_3[] = {
   "DROP INDEX event_last;"
   "DROP INDEX audit_user;",
   NULL,
 };
 
-/* Tokens have a name, a scope and a last use; a user may have limits of the
- * user's own; of a user who was removed it stays whose the jobs are since. */
+/* Tokens get a name, a scope and a last use; a user may have own limits; for a
+ * removed user the heir of the jobs is stored. */
 static const char *const version_4[] = {
   "ALTER TABLE account_token ADD COLUMN name TEXT;"
   "ALTER TABLE account_token ADD COLUMN scopes INTEGER NOT NULL DEFAULT 0;"
@@ -135,8 +136,8 @@ static const char *const version_4[] = {
   NULL,
 };
 
-/* What a command itself exited with, and why a task could not be started:
- * values, where the diagnostics are text. */
+/* The command's own exit code, and why a task could not be started: as values,
+ * where diagnostics are text. */
 #define END_OF(table, p) \
   "ALTER TABLE " table " ADD COLUMN " p "user_code INTEGER;" \
   "ALTER TABLE " table " ADD COLUMN " p "why TEXT;"
@@ -149,8 +150,8 @@ static const char *const version_5[] = {
   NULL,
 };
 
-/* Of which starts some output is in no log, and of which jobs; in what a start
- * ran, where that is to be said. */
+/* Starts and jobs with output missing in logs; the runtime of a start, where
+ * it is worth showing. */
 #define OUTPUT_LOST(table, p) \
   "ALTER TABLE " table " ADD COLUMN " p "output_lost INTEGER NOT NULL " \
   "DEFAULT 0;"
@@ -164,7 +165,7 @@ static const char *const version_6[] = {
   NULL,
 };
 
-/* What is known of a failure. */
+/* The recognized failure. */
 #define FAILURE(table, p) \
   "ALTER TABLE " table " ADD COLUMN " p "failure TEXT;"
 
@@ -178,9 +179,13 @@ static const char *const version_7[] = {
 
 /* clang-format on */
 
+/* Later versions add the columns given in api/schema. */
+#include "api/migrations.inc"
+
 static const pai__migration migrations[] = {
-  { 1, version_1 }, { 2, version_2 }, { 3, version_3 }, { 4, version_4 },
-  { 5, version_5 }, { 6, version_6 }, { 7, version_7 }, { 0, NULL },
+  { 1, version_1 }, { 2, version_2 },         { 3, version_3 },
+  { 4, version_4 }, { 5, version_5 },         { 6, version_6 },
+  { 7, version_7 }, ADDED_COLUMNS{ 0, NULL },
 };
 
 int pai__schema_version(void)
@@ -188,7 +193,7 @@ int pai__schema_version(void)
   return migrations[PAI__LEN(migrations) - 2].version;
 }
 
-/* One step, and its version with it; SQLite's result code. */
+/* Runs one step and sets its version; SQLite's result code. */
 static int take_step(sqlite3 *db, const pai__migration *step)
 {
   char version[48];
@@ -241,7 +246,7 @@ int pai__schema_check(sqlite3 *db, const char *path, pai_error **err)
                             path, err)) < 0)
     return rc;
   if (tables == 0 && application == 0 && version == 0)
-    return PAI_OK; /* new */
+    return PAI_OK; /* a new database */
   if (application != PAI__STORE_APPLICATION) {
     rc = pai__fail(err, PAI_EINVAL, "%s is another program's database", path);
     pai__error_help(err, "use another folder with --root");
@@ -250,8 +255,8 @@ int pai__schema_check(sqlite3 *db, const char *path, pai_error **err)
   if (version <= pai__schema_version())
     return PAI_OK;
   rc = pai__fail(err, PAI_ENOTSUP,
-                 "%s was written by a newer openpai: its version is %d, this "
-                 "one knows up to %d",
+                 "%s is from a newer openpai: its version is %d, the newest "
+                 "known version is %d",
                  path, (int)version, pai__schema_version());
   pai__error_help(err, "update openpai, or use another folder with --root");
   return rc;

@@ -1,9 +1,9 @@
 /*
- * secret.c - what nobody may read in the database's files
+ * secret.c - encryption of secrets in the database
  *
  * XChaCha20-Poly1305 with the root's key and a random nonce.  The job and the
- * secret's name are part of what is authenticated: a sealed value that is
- * moved to another row does not open.
+ * secret's name are authenticated, too: a sealed value that is moved to
+ * another row does not open.
  */
 #include "store/inside.h"
 
@@ -12,12 +12,12 @@
 enum { NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES };
 
 _Static_assert(crypto_aead_xchacha20poly1305_ietf_KEYBYTES == PAI__KEY,
-               "a key is as long as that");
+               "a key has that length");
 _Static_assert(NONCE + crypto_aead_xchacha20poly1305_ietf_ABYTES ==
                  PAI__SEAL_EXTRA,
-               "a sealed value is as long as that");
+               "a sealed value has that length");
 
-/* What else is authenticated: the job's id, and the name. */
+/* Appends the additional authenticated data: the job's id, and the name. */
 static void add_where(pai__buf *b, uint64_t job, const char *name)
 {
   for (int i = 0; i < 8; i++)
@@ -84,9 +84,9 @@ static int hand_out(pai__store *store, uint64_t job, const char *name,
   else {
     rc =
       pai__fail(err, PAI_EIO,
-                "secret \"%s\" of job %llu does not open with the key in %s",
+                "cannot decrypt secret \"%s\" of job %llu with the key in %s",
                 name, (unsigned long long)job, store->folder);
-    pai__error_help(err, "restore the key that the root had when the job was "
+    pai__error_help(err, "restore the key of the time when the job was "
                          "submitted, or submit the job again");
   }
   sodium_memzero(plain, room);
@@ -100,8 +100,7 @@ int pai__store_secret(pai__store *store, uint64_t job, const char *name,
   pai__bytes sealed;
   pai__answer rows;
 
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   pai__answer_begin(&rows, store, PAI__SQL_SECRET, err);
   if (rows.stmt != NULL) {
     (void)sqlite3_bind_int64(rows.stmt, 1, (sqlite3_int64)job);
@@ -120,13 +119,13 @@ int pai__store_secret(pai__store *store, uint64_t job, const char *name,
   return pai__answer_end(&rows, err);
 }
 
-/* --- events ------------------------------------------------------------------------ */
+/* --- events -------------------------------------------------------------- */
 
 static void hash_text(crypto_generichash_state *state, const char *text)
 {
   static const unsigned char none = 0, some = 1;
 
-  /* With its NUL: "a", "bc" is not "ab", "c". */
+  /* The NUL is included: "a", "bc" differs from "ab", "c". */
   (void)crypto_generichash_update(state, text != NULL ? &some : &none, 1);
   if (text != NULL)
     (void)crypto_generichash_update(state, (const unsigned char *)text,

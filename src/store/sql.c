@@ -1,19 +1,19 @@
-/* sql.c - statements that are prepared once, and SQLite's errors as ours */
+/* sql.c - prepared statements, and SQLite's errors as pai_error */
 #include "store/inside.h"
 
-#include "base/posix_errno.h"
+#include "base/os/posix_errno.h"
 
 #include <errno.h>
-#include <stdio.h>
 
-/* --- texts -------------------------------------------------------------------- */
+/* --- texts --------------------------------------------------------------- */
 
-/* In a text @ and $ are the columns of its first and second list of fields,
- * # is a value for each column of the first one, and :name the value of the
- * column of that name, wherever it stands in that list. */
+/* In a text @ and $ are the columns of its first and second list of fields, #
+ * is a parameter for each column of the first list, and :name the parameter of
+ * the column of that name. %1 sets the columns of the list whose `update` is
+ * 1; !1 tests whether one of them changes. */
 typedef struct sql_text {
   const char *text;
-  const pai__field *fields, *more;
+  const pai__column *fields, *more;
 } sql_text;
 
 #define FROM_JOB \
@@ -22,41 +22,27 @@ typedef struct sql_text {
 static const sql_text texts[PAI__SQL_COUNT] = {
   [PAI__SQL_BEGIN] = { .text = "BEGIN IMMEDIATE" },
   [PAI__SQL_COMMIT] = { .text = "COMMIT" },
-  [PAI__SQL_PUT_JOB] = { "INSERT INTO job(@) VALUES(#)", pai__job_fields,
+  [PAI__SQL_PUT_JOB] = { "INSERT INTO job(@) VALUES(#)", pai__job_columns,
                          NULL },
-  /* Three, since SQLite writes an index anew whenever one of its columns is
-   * set, also to the same value. */
-  [PAI__SQL_SET_JOB] = { "UPDATE job SET sub_state=:sub_state, "
-                         "execution=:execution, created=:created, "
-                         "launched=:launched, exit_code=:exit_code, "
-                         "retry_delay=:retry_delay, roles=:roles, "
-                         "output_lost=:output_lost WHERE id=:id",
-                         pai__job_fields, NULL },
-  [PAI__SQL_SET_JOB_STATE] = { "UPDATE job SET state=:state, live=:live, "
-                               "completed=:completed WHERE id=:id AND "
-                               "(state<>:state OR live<>:live OR "
-                               "completed<>:completed)",
-                               pai__job_fields, NULL },
-  [PAI__SQL_SET_JOB_TOTALS] = { "UPDATE job SET vc=:vc, priority=:priority, "
-                                "user_retries=:user_retries, "
-                                "platform_retries=:platform_retries, "
-                                "gpus=:gpus, tasks=:tasks WHERE id=:id AND "
-                                "(vc<>:vc OR priority<>:priority OR "
-                                "user_retries<>:user_retries OR "
-                                "platform_retries<>:platform_retries OR "
-                                "gpus<>:gpus OR tasks<>:tasks)",
-                                pai__job_fields, NULL },
+  /* Three statements, because SQLite rewrites an index whenever one of its
+   * columns is set, even to the same value. */
+  [PAI__SQL_SET_JOB] = { "UPDATE job SET %1 WHERE id=:id", pai__job_columns,
+                         NULL },
+  [PAI__SQL_SET_JOB_STATE] = { "UPDATE job SET %2 WHERE id=:id AND (!2)",
+                               pai__job_columns, NULL },
+  [PAI__SQL_SET_JOB_TOTALS] = { "UPDATE job SET %3 WHERE id=:id AND (!3)",
+                                pai__job_columns, NULL },
   [PAI__SQL_PUT_DETAIL] = { "REPLACE INTO job_detail(@,job) VALUES(#,?)",
-                            pai__detail_fields, NULL },
+                            pai__job_detail_columns, NULL },
   [PAI__SQL_PUT_CONFIG] = { .text = "REPLACE INTO config(job,text) "
                                     "VALUES(?,?)" },
   [PAI__SQL_PUT_ATTEMPT] = { "REPLACE INTO attempt(@,job) VALUES(#,?)",
-                             pai__attempt_fields, NULL },
-  [PAI__SQL_PUT_TASK] = { "REPLACE INTO task(@) VALUES(#)", pai__task_fields,
+                             pai__attempt_columns, NULL },
+  [PAI__SQL_PUT_TASK] = { "REPLACE INTO task(@) VALUES(#)", pai__task_columns,
                           NULL },
   [PAI__SQL_PUT_START] = { "REPLACE INTO task_attempt(@,job,attempt,role,idx) "
                            "VALUES(#,?,?,?,?)",
-                           pai__start_fields, NULL },
+                           pai__start_columns, NULL },
   [PAI__SQL_TRIM_STARTS] = { .text = "DELETE FROM task_attempt WHERE job=? "
                                      "AND attempt=? AND role=? AND idx=? "
                                      "AND number<=?" },
@@ -71,7 +57,7 @@ static const sql_text texts[PAI__SQL_COUNT] = {
                            "count=count+excluded.count, "
                            "first=min(first,excluded.first), "
                            "last=max(last,excluded.last)",
-                           pai__event_fields, NULL },
+                           pai__event_columns, NULL },
   [PAI__SQL_TRIM_EVENTS] = { .text = "DELETE FROM event WHERE job=?1 AND "
                                      "last<(SELECT last FROM event WHERE "
                                      "job=?1 ORDER BY last DESC LIMIT 1 "
@@ -88,28 +74,24 @@ static const sql_text texts[PAI__SQL_COUNT] = {
   [PAI__SQL_DROP_LOG] = { .text = "DELETE FROM log" },
   [PAI__SQL_PUT_SNAPSHOT] = { .text = "REPLACE INTO snapshot(id,piece) "
                                       "VALUES(1,?)" },
-  [PAI__SQL_PUT_DEFAULT] = { .text = "REPLACE INTO user_default"
-                                     "(user,name,value) VALUES(?,?,?)" },
-  [PAI__SQL_DROP_DEFAULT] = { .text = "DELETE FROM user_default "
-                                      "WHERE user=? AND name=?" },
   [PAI__SQL_PUT_META] = { .text = "REPLACE INTO meta(name,value) "
                                   "VALUES(?,?)" },
   [PAI__SQL_DROP_META] = { .text = "DELETE FROM meta WHERE name=?" },
   [PAI__SQL_OWN_LAST_ID] = { .text = "SELECT value FROM meta "
                                      "WHERE name='" PAI__LAST_ID "'" },
   [PAI__SQL_PUT_ACCOUNT] = { "REPLACE INTO account(@) VALUES(#)",
-                             pai__account_fields, NULL },
+                             pai__account_columns, NULL },
   [PAI__SQL_PUT_GROUP] = { "REPLACE INTO account_group(@) VALUES(#)",
-                           pai__group_fields, NULL },
+                           pai__group_columns, NULL },
   [PAI__SQL_PUT_TOKEN] = { "INSERT INTO account_token(@) VALUES(#) "
                            "ON CONFLICT(uid) DO UPDATE SET "
                            "used=excluded.used",
-                           pai__token_fields, NULL },
-  [PAI__SQL_PUT_GONE] = { "INSERT INTO account_gone(@) VALUES(#)",
-                          pai__gone_fields, NULL },
+                           pai__token_columns, NULL },
+  [PAI__SQL_PUT_REMOVED_USER] = { "INSERT INTO account_gone(@) VALUES(#)",
+                                  pai__removed_user_columns, NULL },
   [PAI__SQL_PUT_STORAGE] = { "REPLACE INTO storage(@) VALUES(#)",
-                             pai__storage_fields, NULL },
-  [PAI__SQL_PUT_NOTE] = { "INSERT INTO audit(@) VALUES(#)", pai__audit_fields,
+                             pai__storage_columns, NULL },
+  [PAI__SQL_PUT_NOTE] = { "INSERT INTO audit(@) VALUES(#)", pai__audit_columns,
                           NULL },
   [PAI__SQL_DROP_ACCOUNT] = { .text = "DELETE FROM account WHERE name=?" },
   [PAI__SQL_DROP_GROUP] = { .text = "DELETE FROM account_group WHERE name=?" },
@@ -119,53 +101,51 @@ static const sql_text texts[PAI__SQL_COUNT] = {
                                     "(SELECT max(id) FROM audit)-?" },
   [PAI__SQL_HOLD] = { .text = "BEGIN" },
   [PAI__SQL_LET_GO] = { .text = "COMMIT" },
-  [PAI__SQL_JOB] = { FROM_JOB "WHERE id=?", pai__job_fields,
-                     pai__detail_fields },
-  [PAI__SQL_JOB_NAMED] = { FROM_JOB "WHERE user=? AND name=?", pai__job_fields,
-                           pai__detail_fields },
-  [PAI__SQL_LIVE] = { FROM_JOB "WHERE live ORDER BY id", pai__job_fields,
-                      pai__detail_fields },
+  [PAI__SQL_JOB] = { FROM_JOB "WHERE id=?", pai__job_columns,
+                     pai__job_detail_columns },
+  [PAI__SQL_JOB_NAMED] = { FROM_JOB "WHERE user=? AND name=?",
+                           pai__job_columns, pai__job_detail_columns },
+  [PAI__SQL_LIVE] = { FROM_JOB "WHERE live ORDER BY id", pai__job_columns,
+                      pai__job_detail_columns },
   [PAI__SQL_CONFIG] = { .text = "SELECT text FROM config WHERE job=?" },
   [PAI__SQL_ATTEMPTS] = { "SELECT @ FROM attempt WHERE job=? "
                           "ORDER BY number DESC",
-                          pai__attempt_fields, NULL },
+                          pai__attempt_columns, NULL },
   [PAI__SQL_TASKS] = { "SELECT @ FROM task WHERE job=? AND attempt=? "
                        "ORDER BY role, idx",
-                       pai__task_fields, NULL },
+                       pai__task_columns, NULL },
   [PAI__SQL_ROLE_TASKS] = { "SELECT @ FROM task WHERE job=? AND attempt=? "
                             "AND role=? ORDER BY idx",
-                            pai__task_fields, NULL },
+                            pai__task_columns, NULL },
   [PAI__SQL_STARTS] = { "SELECT @ FROM task_attempt WHERE job=? AND "
                         "attempt=? AND role=? AND idx=? ORDER BY number DESC",
-                        pai__start_fields, NULL },
+                        pai__start_columns, NULL },
   [PAI__SQL_EVENTS] = { "SELECT @, lower(hex(uid)) FROM event WHERE job=? "
                         "ORDER BY last DESC, uid",
-                        pai__event_fields, NULL },
+                        pai__event_columns, NULL },
   [PAI__SQL_TYPE_EVENTS] = { "SELECT @, lower(hex(uid)) FROM event "
                              "WHERE job=? AND type=? ORDER BY last DESC, uid",
-                             pai__event_fields, NULL },
+                             pai__event_columns, NULL },
   [PAI__SQL_TAGS] = { .text = "SELECT name FROM tag WHERE job=? "
                               "ORDER BY name" },
-  [PAI__SQL_DEFAULTS] = { .text = "SELECT name, value FROM user_default "
-                                  "WHERE user=? ORDER BY name" },
   [PAI__SQL_META] = { .text = "SELECT value FROM meta WHERE name=?" },
   [PAI__SQL_SNAPSHOT] = { .text = "SELECT piece FROM snapshot" },
   [PAI__SQL_LOG] = { .text = "SELECT piece FROM log ORDER BY seq" },
   [PAI__SQL_SECRET] = { .text = "SELECT sealed FROM secret "
                                 "WHERE job=? AND name=?" },
   [PAI__SQL_ALL_JOBS] = { FROM_JOB "WHERE id>? ORDER BY id LIMIT ?",
-                          pai__job_fields, pai__detail_fields },
+                          pai__job_columns, pai__job_detail_columns },
   [PAI__SQL_GATHER] = { "SELECT @ FROM job WHERE id>? ORDER BY id LIMIT ?",
-                        pai__job_fields, NULL },
+                        pai__job_columns, NULL },
   [PAI__SQL_GATHER_TAGS] = { .text = "SELECT job, name FROM tag "
                                      "WHERE job>? AND job<=?" },
   [PAI__SQL_NAMES] = { .text = "SELECT id, user, name FROM job WHERE id>? "
                                "ORDER BY id LIMIT ?" },
-  /* Those that are not over come last, by their `completed`. */
+  /* Jobs that are not over come last, by `completed`. */
   [PAI__SQL_ENDED] = { "SELECT @ FROM job WHERE completed<"
                        "9223372036854775807 AND NOT live "
                        "ORDER BY completed, submitted, id",
-                       pai__job_fields, NULL },
+                       pai__job_columns, NULL },
   [PAI__SQL_COUNT_ENDED] = { .text = "SELECT count(*), sum(NOT live AND "
                                      "completed<9223372036854775807) "
                                      "FROM job" },
@@ -173,46 +153,64 @@ static const sql_text texts[PAI__SQL_COUNT] = {
                                "FROM pragma_page_count, "
                                "pragma_freelist_count, pragma_page_size" },
   [PAI__SQL_ACCOUNTS] = { "SELECT @ FROM account ORDER BY name",
-                          pai__account_fields, NULL },
+                          pai__account_columns, NULL },
   [PAI__SQL_GROUPS] = { "SELECT @ FROM account_group ORDER BY name",
-                        pai__group_fields, NULL },
+                        pai__group_columns, NULL },
   [PAI__SQL_TOKENS] = { "SELECT @ FROM account_token ORDER BY id",
-                        pai__token_fields, NULL },
-  [PAI__SQL_GONE] = { "SELECT @ FROM account_gone ORDER BY id",
-                      pai__gone_fields, NULL },
+                        pai__token_columns, NULL },
+  [PAI__SQL_REMOVED_USERS] = { "SELECT @ FROM account_gone ORDER BY id",
+                               pai__removed_user_columns, NULL },
   [PAI__SQL_STORAGES] = { "SELECT @ FROM storage ORDER BY name",
-                          pai__storage_fields, NULL },
+                          pai__storage_columns, NULL },
   [PAI__SQL_NOTES] = { "SELECT @, id FROM audit WHERE id<?1 AND time>=?2 AND "
                        "time<?3 ORDER BY id DESC LIMIT ?4",
-                       pai__audit_fields, NULL },
+                       pai__audit_columns, NULL },
   [PAI__SQL_USER_NOTES] = { "SELECT @, id FROM audit WHERE id<?1 AND "
                             "time>=?2 AND time<?3 AND user=?5 "
                             "ORDER BY id DESC LIMIT ?4",
-                            pai__audit_fields, NULL },
+                            pai__audit_columns, NULL },
 };
 
-static void add_columns(pai__buf *b, const pai__field *fields, bool marks)
+static void add_columns(pai__buf *b, const pai__column *fields, bool marks)
 {
-  for (const pai__field *f = fields; f->kind != PAI__FIELD_END; f++)
+  for (const pai__column *f = fields; f->kind != PAI__COLUMN_END; f++)
     pai__buf_printf(b, "%s%s", f == fields ? "" : ",",
                     marks ? "?" : f->column);
 }
 
-/* ?N, of a column that is the Nth; ?0 of one that there is not, which SQLite
+/* Appends ?N for the Nth column, or ?0 for an unknown column, which SQLite
  * refuses when the store is opened. */
-static size_t add_value(pai__buf *b, const pai__field *fields,
+static size_t add_value(pai__buf *b, const pai__column *fields,
                         const char *name)
 {
   size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
   unsigned n = 0, found = 0;
 
-  for (const pai__field *f = fields; f->kind != PAI__FIELD_END; f++) {
+  for (const pai__column *f = fields; f->kind != PAI__COLUMN_END; f++) {
     n++;
     if (strlen(f->column) == len && memcmp(f->column, name, len) == 0)
       found = n;
   }
   pai__buf_printf(b, "?%u", found);
   return len;
+}
+
+/* Appends "a=?1,b=?2", or "a<>?1 OR b<>?2", for the columns this statement
+ * sets. */
+static void add_changes(pai__buf *b, const pai__column *columns, char sign,
+                        unsigned update)
+{
+  const char *between = "";
+  unsigned n = 0;
+
+  for (const pai__column *c = columns; c->kind != PAI__COLUMN_END; c++) {
+    n++;
+    if (c->update != update)
+      continue;
+    pai__buf_printf(b, "%s%s%s?%u", between, c->column,
+                    sign == '%' ? "=" : "<>", n);
+    between = sign == '%' ? "," : " OR ";
+  }
 }
 
 static void write_text(pai__buf *b, const sql_text *sql)
@@ -224,15 +222,18 @@ static void write_text(pai__buf *b, const sql_text *sql)
       add_columns(b, sql->more, false);
     else if (*s == ':')
       s += add_value(b, sql->fields, s + 1);
-    else
+    else if ((*s == '%' || *s == '!') && s[1] >= '1' && s[1] <= '9') {
+      add_changes(b, sql->fields, *s, (unsigned)(s[1] - '0'));
+      s++;
+    } else
       pai__buf_char(b, *s);
   }
 }
 
-/* --- errors ------------------------------------------------------------------- */
+/* --- errors -------------------------------------------------------------- */
 
-/* SQLite loses the errno of a failed write while it undoes the rest: unless it
- * says otherwise, there was no room. */
+/* SQLite loses the errno of a failed write during its rollback: without one,
+ * assume a full disk. */
 static bool is_full(int rc, int sys_errno)
 {
   return (rc & 0xff) == SQLITE_FULL ||
@@ -250,8 +251,7 @@ static int fail_constraint(pai_error **err, sqlite3 *db, int rc,
 {
   if (rc == SQLITE_CONSTRAINT_FOREIGNKEY || rc == SQLITE_CONSTRAINT_NOTNULL)
     return pai__fail(err, PAI_ENOTFOUND,
-                     "cannot %s %s: it belongs to a job that is not there",
-                     what, path);
+                     "cannot %s %s: its job does not exist", what, path);
   if (rc == SQLITE_CONSTRAINT_UNIQUE || rc == SQLITE_CONSTRAINT_PRIMARYKEY)
     return pai__fail(err, PAI_EEXISTS,
                      "cannot %s %s: a job of this name already exists", what,
@@ -260,7 +260,7 @@ static int fail_constraint(pai_error **err, sqlite3 *db, int rc,
                    sqlite3_errmsg(db));
 }
 
-/* Those that the disk, or another process, is to blame for. */
+/* Errors that the disk, or another process, causes. */
 static int fail_outside(pai_error **err, int rc, int sys_errno,
                         const char *what, const char *path)
 {
@@ -278,8 +278,9 @@ static int fail_outside(pai_error **err, int rc, int sys_errno,
   if (is_full(rc, sys_errno)) {
     code =
       pai__fail(err, PAI_EIO, "cannot %s %s: the disk is full", what, path);
-    pai__error_help(err,
-                    "nothing is lost: free some space, then it continues");
+    pai__error_help(
+      err,
+      "free some space: the platform then continues, and nothing is lost");
     pai__error_retriable(err);
     return code;
   }
@@ -288,12 +289,12 @@ static int fail_outside(pai_error **err, int rc, int sys_errno,
   code = pai__fail(err, PAI_EIO, "cannot %s %s: %s", what, path,
                    system_says(sys_errno, why, sizeof(why)));
   if ((rc & 0xff) == SQLITE_READONLY || sys_errno == EACCES)
-    pai__error_help(err, "this user must be able to write the folder, "
-                         "and the file system must not be read-only");
+    pai__error_help(err, "check that this user may write the folder and that "
+                         "the file system is not read-only");
   else if (rc == SQLITE_IOERR_LOCK || rc == SQLITE_IOERR_RDLOCK ||
            rc == SQLITE_IOERR_SHMLOCK)
-    pai__error_help(err, "the file system must support locks: use a folder on "
-                         "a local disk with --root");
+    pai__error_help(err, "use a folder on a local disk with --root: the file "
+                         "system must support locks");
   return code;
 }
 
@@ -312,10 +313,9 @@ int pai__sql_fail(pai_error **err, sqlite3 *db, int rc, const char *what,
   case SQLITE_NOTADB:
     code = pai__fail(err, PAI_EIO, "cannot %s %s: the database is damaged",
                      what, path);
-    pai__error_help(err,
-                    "no file was changed; run `openpai down`, then `openpai "
-                    "doctor --repair`, which makes a new database from the "
-                    "readable parts and keeps this one");
+    pai__error_help(err, "run `openpai down`, then `openpai doctor --repair`, "
+                         "which creates a new database from the readable "
+                         "parts and keeps this one; no file was changed");
     return code;
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
@@ -332,7 +332,7 @@ int pai__sql_fail(pai_error **err, sqlite3 *db, int rc, const char *what,
   }
 }
 
-/* --- statements ----------------------------------------------------------------- */
+/* --- statements ---------------------------------------------------------- */
 
 sqlite3_stmt *pai__sql_get(pai__store *store, enum pai__sql which, int *rc,
                            pai_error **err)
@@ -344,7 +344,7 @@ sqlite3_stmt *pai__sql_get(pai__store *store, enum pai__sql which, int *rc,
 
   if (*stmt != NULL && sqlite3_stmt_busy(*stmt)) {
     *rc = pai__fail(err, PAI_EBUSY,
-                    "the store was asked from inside its own answer");
+                    "the store was queried from within a callback");
     return NULL;
   }
   if (*stmt != NULL) {
@@ -395,11 +395,12 @@ int pai__sql_number(int64_t *out, sqlite3 *db, const char *text,
   return rc;
 }
 
-/* --- queries --------------------------------------------------------------------- */
+/* --- queries ------------------------------------------------------------- */
 
 void pai__answer_begin(pai__answer *rows, pai__store *store,
                        enum pai__sql which, pai_error **err)
 {
+  pai__clear_err(err);
   *rows = (pai__answer){ .store = store, .rc = SQLITE_OK };
   rows->stmt = pai__sql_get(store, which, &rows->code, err);
 }
@@ -410,6 +411,16 @@ bool pai__answer_next(pai__answer *rows)
     return false;
   rows->rc = sqlite3_step(rows->stmt);
   return rows->rc == SQLITE_ROW;
+}
+
+bool pai__answer_row(pai__answer *rows, const pai__column *columns, void *row,
+                     size_t size)
+{
+  if (!pai__answer_next(rows))
+    return false;
+  memset(row, 0, size);
+  rows->column = pai__fields_read(columns, rows->stmt, 0, row);
+  return true;
 }
 
 int pai__answer_end(pai__answer *rows, pai_error **err)

@@ -1,19 +1,18 @@
 /*
- * used.c - which names were ever used: so that a new one is known as such
- * without the database
+ * used.c - set of job names ever used, to accept a new name without a query
  *
- * A set of hashes.  A name that it lacks no job has; one that it has may be
- * that of a job that was dropped, or sound like another's, and then the
- * database is asked.  So nothing is taken out of it again.  It has all that is
- * put from the opening on, and reads what was there before bit by bit.
+ * A set of hashes.  No job has a name that is not in the set.  A name in it
+ * may be that of a dropped job, or collide with another's, and then the
+ * database is queried.  So nothing is ever removed.  It holds all names put
+ * since the store was opened, and reads the earlier ones piece by piece.
  */
 #include "store/inside.h"
 
 #include <sodium.h>
 
-enum { LEAST = 64, SLICE = 512 /* jobs, a fifth of a millisecond */ };
+enum { LEAST = 64, SLICE = 512 /* jobs; takes a fifth of a millisecond */ };
 
-/* Whoever chooses names cannot choose which of them share a place.  Never 0. */
+/* A keyed hash, so that users cannot choose names that collide.  Never 0. */
 static uint32_t hash_of(const pai__used *u, const char *user, const char *name)
 {
   unsigned char out[2][crypto_shorthash_BYTES];
@@ -30,7 +29,7 @@ static uint32_t hash_of(const pai__used *u, const char *user, const char *name)
   return hash != 0 ? hash : 1;
 }
 
-/* Where it is, or would be. */
+/* Returns the slot of the hash, or the free slot for it. */
 static uint32_t *place_of(uint32_t *at, size_t cap, uint32_t hash)
 {
   size_t i = hash & (cap - 1);
@@ -67,7 +66,7 @@ void pai__used_dispose(pai__used *u, const pai_alloc *alloc)
   *u = (pai__used){ .lost = true };
 }
 
-/* Without memory it knows of no name any more that it is new. */
+/* Without memory no name counts as new any more. */
 void pai__store_use_name(pai__store *store, const char *user, const char *name)
 {
   pai__used *u = &store->used;
@@ -85,7 +84,8 @@ void pai__store_use_name(pai__store *store, const char *user, const char *name)
   *place = hash;
 }
 
-/* Jobs that come meanwhile have larger ids, and are in it as they are put. */
+/* Jobs that are added meanwhile have larger ids, and are added as they are
+ * put. */
 static void read_some(pai__store *store)
 {
   pai__used *u = &store->used;

@@ -1,10 +1,11 @@
 /*
- * check.c - looks, in a sandbox, whether what is shown there is what was to be
+ * check.c - checks, in a sandbox, that the right files are mounted
  *
- * A folder that is shown is looked at by its path, for links that lead to what is
- * hidden; bubblewrap then looks the path up again, and whoever may write above it
- * can put a link there meanwhile.  So this program is the sandbox's first, before
- * anything of the task, and compares what it finds with what was looked at.
+ * The back end checks that the path of a mounted folder has no link to hidden
+ * files. bubblewrap then resolves the path again, and whoever may write above
+ * it could have put a link there meanwhile.  So this program runs first in the
+ * sandbox, before anything of the task, and compares the mounts with the files
+ * checked.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -32,7 +33,7 @@ static bool is_same(const char *identity, const char *path)
 int check_run(char **argv)
 {
   static const char words[] =
-    " became another folder, or a link, while the task was started\n";
+    " was replaced by another folder or a link while the task started\n";
 
   (void)fcntl(PAI_ORDER_CHECK_FD, F_SETFD, FD_CLOEXEC);
   for (; argv[0] != NULL && strcmp(argv[0], "--") != 0; argv += 2) {

@@ -1,4 +1,4 @@
-/* child.c - the keeper, and what becomes the task's first process */
+/* child.c - the keeper, and the task's first process until its exec */
 #define _GNU_SOURCE
 #include "task.h"
 
@@ -22,13 +22,13 @@ enum {
   SCRIPT_FD = 3,
   MOST_GROUPS = 8,
   MOST_BITS = 4096, /* CPUs */
-  PREFER_MANY = 5,  /* of set_mempolicy(); Linux 5.15 */
+  PREFER_MANY = 5,  /* for set_mempolicy(); Linux 5.15 */
   BIND = 2,
-  CLONE3 = 435, /* the call's number, which older headers do not have */
+  CLONE3 = 435, /* system call number, for older headers */
   GROUPS_MAGIC = 0x63677270
 };
 
-#define INTO_GROUP UINT64_C(0x200000000) /* of clone3() */
+#define INTO_GROUP UINT64_C(0x200000000) /* flag of clone3() */
 
 void child_tell(int fd, int kind, int value)
 {
@@ -37,9 +37,10 @@ void child_tell(int fd, int kind, int value)
   (void)!write(fd, &n, sizeof(n));
 }
 
-/* --- what the first process is given ------------------------------------------- */
+/* --- resources of the first process -------------------------------------- */
 
-/* Words of a kernel's mask from hexadecimal digits; how many bits it may be. */
+/* Converts hexadecimal digits to words of a kernel mask; returns its number of
+ * bits. */
 static size_t read_mask(unsigned long mask[], const char *digits)
 {
   size_t n = strlen(digits), per_word = sizeof(long) * 2;
@@ -57,8 +58,8 @@ static size_t read_mask(unsigned long mask[], const char *digits)
   return n * 4;
 }
 
-/* What the kernel refuses here is not worth a task: CPUs that are not there,
- * a kernel without NUMA. */
+/* Failures are ignored: a CPU that does not exist, or a kernel without NUMA,
+ * is no reason to fail the task. */
 static void bind_to(const pai_order *o)
 {
   unsigned long mask[MOST_BITS / 8 / sizeof(long)];
@@ -76,8 +77,8 @@ static void bind_to(const pai_order *o)
 static int group_fds[MOST_GROUPS];
 static int group_errors[MOST_GROUPS];
 
-/* The kernel asks who opened such a file, not who writes to it: so this comes
- * before the program becomes another user. */
+/* The kernel checks the rights of the opener, not of the writer, so this is
+ * done before the program becomes another user. */
 void groups_open(const pai_order *o)
 {
   char **at = o->procs.texts;
@@ -98,7 +99,7 @@ void groups_give_up(const pai_order *o)
       group_fds[i] = -1;
     }
   status_close();
-  /* As a program that was started by that user: /proc shows it so. */
+  /* Makes /proc show the process as one that was started by that user. */
   (void)prctl(PR_SET_DUMPABLE, 1);
 }
 
@@ -108,9 +109,9 @@ static void join_groups(const pai_order *o)
 
   for (int i = 0; at != NULL && at[i] != NULL && i < MOST_GROUPS; i++) {
     if (group_fds[i] < 0)
-      logs_say("not held to what it was given: ", at[i], group_errors[i]);
+      logs_say("no limit by control group: ", at[i], group_errors[i]);
     else if (write(group_fds[i], "0", 1) < 0)
-      logs_say("not held to what it was given: ", at[i], errno);
+      logs_say("no limit by control group: ", at[i], errno);
   }
   groups_give_up(o);
 }
@@ -121,9 +122,9 @@ void child_join(const pai_order *o)
   bind_to(o);
 }
 
-/* In memory alone.  bash opens it by its number anew, so it closes this one:
- * what it starts shall not have it; nor 6 and 7, the name spaces that it is in.
- * In a sandbox it says first that there is one. */
+/* Writes the script to a memfd. bash opens it by path again, so the script
+ * first closes this descriptor, and 6 and 7, the namespaces: its children must
+ * not have them.  In a sandbox it first reports that it has begun. */
 static int make_script(const pai_order *o, int begun)
 {
   line head = { .len = 0 };
@@ -153,15 +154,15 @@ static int make_script(const pai_order *o, int begun)
   return lseek(fd, 0, SEEK_SET) < 0 ? -1 : fd;
 }
 
-/* --- how it is made --------------------------------------------------------------- */
+/* --- creating the process ------------------------------------------------ */
 
-/* As the kernel has it, up to what Linux 5.7 knows. */
+/* The kernel's struct clone_args, up to Linux 5.7. */
 typedef struct clone_order {
   uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size,
     tls, set_tid, set_tid_size, group;
 } clone_order;
 
-/* The folder of a single group of version 2; -1: it is none. */
+/* Returns the folder of a single version 2 group; -1: there is none. */
 static int open_group(const pai_order *o)
 {
   static const char file[] = "/cgroup.procs";
@@ -186,9 +187,9 @@ static int open_group(const pai_order *o)
   return fd;
 }
 
-/* Into its group from its beginning, where the kernel can do that (5.7): to
- * move a process there takes milliseconds, in which nobody forks.  Else it is
- * to join by itself. */
+/* Creates the process in its group if the kernel supports that (5.7): moving
+ * it later takes milliseconds, during which no process can fork.  Otherwise it
+ * joins by itself. */
 static pid_t fork_first(const pai_order *o, bool *joined)
 {
   clone_order how = { .flags = INTO_GROUP, .exit_signal = SIGCHLD };
@@ -208,9 +209,9 @@ static pid_t fork_first(const pai_order *o, bool *joined)
   return fork();
 }
 
-/* --- its descriptors and its folder ------------------------------------------------- */
+/* --- descriptors and folder ---------------------------------------------- */
 
-/* The order's descriptor is the script's from now on. */
+/* The script takes the number of the order's descriptor. */
 static bool place_fds(const pai_order *o, const task_files *files)
 {
   int script = make_script(o, files->begun);
@@ -229,7 +230,7 @@ static bool place_fds(const pai_order *o, const task_files *files)
          (files->begun < 0 || fcntl(files->begun, F_SETFD, 0) == 0);
 }
 
-/* What looks round in the sandbox before the task begins there. */
+/* Passes this program to the sandbox for check.c. */
 static bool place_self(const pai_order *o)
 {
   int fd;
@@ -279,13 +280,14 @@ bool child_go_to(const char *folder)
   return gone;
 }
 
-/* Of Landlock, which older headers lack: calls, a ruleset, and what in it is
- * Linux 6.12's.  A ruleset without files in it lets a sandbox mount. */
+/* Landlock, which older headers lack: system calls, a ruleset, and the scopes
+ * of Linux 6.12.  A ruleset that does not handle files lets a sandbox
+ * mount. */
 enum {
   LANDLOCK_CREATE = 444,
   LANDLOCK_RESTRICT = 446,
   LANDLOCK_VERSION = 1,
-  LANDLOCK_SCOPES = 6, /* the version that has them */
+  LANDLOCK_SCOPES = 6, /* version with scopes */
   LANDLOCK_ABSTRACT = 1
 };
 
@@ -301,7 +303,7 @@ void child_scope(const pai_order *o)
 
   if ((o->flags & PAI_ORDER_APART) == 0)
     return;
-  /* A bubblewrap with the set-user-ID bit would lack its rights then. */
+  /* A setuid bubblewrap would lose its rights. */
   if (stat(o->argv.texts[0], &st) == 0 && (st.st_mode & S_ISUID) != 0)
     errno = EPERM;
   else if (syscall(LANDLOCK_CREATE, NULL, (size_t)0, LANDLOCK_VERSION) >=
@@ -309,14 +311,14 @@ void child_scope(const pai_order *o)
     fd = (int)syscall(LANDLOCK_CREATE, &rules, sizeof(rules), 0);
   if (fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
       syscall(LANDLOCK_RESTRICT, fd, 0) < 0)
-    logs_say("the task can reach abstract sockets of this machine's user, "
-             "which takes Landlock of Linux 6.12 to prevent",
+    logs_say("the task can reach abstract sockets of this machine's user; to "
+             "prevent this, use Linux 6.12 or newer with Landlock",
              "", errno);
   if (fd >= 0)
     (void)close(fd);
 }
 
-/* It holds the task folder until it is the task's program. */
+/* Runs until exec.  Keeps the task folder open until then. */
 static void run_first(const pai_order *o, bool joined, const task_files *files,
                       int tell_fd)
 {
@@ -345,7 +347,7 @@ static void run_first(const pai_order *o, bool joined, const task_files *files,
   _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* --- the keeper -------------------------------------------------------------------- */
+/* --- keeper -------------------------------------------------------------- */
 
 static void nobody(pid_t pid, int status)
 {
@@ -353,7 +355,7 @@ static void nobody(pid_t pid, int status)
   (void)status;
 }
 
-/* With its end all that is left becomes the supervisor's. */
+/* At its end the remaining processes become the supervisor's children. */
 static void keep(const pai_order *o, pid_t first, int tell_fd)
 {
   static tree left;
@@ -380,7 +382,8 @@ static void keep(const pai_order *o, pid_t first, int tell_fd)
   }
 }
 
-/* Dies with its parent, which is the one it was made by. */
+/* Makes this process die with its parent, unless the parent is gone
+ * already. */
 void child_bind_to_parent(pid_t parent, int signal)
 {
   (void)prctl(PR_SET_PDEATHSIG, signal);
@@ -403,7 +406,7 @@ void files_close(const task_files *files)
   if (files->begun >= 0)
     (void)close(files->begun);
   (void)close(files->out);
-  if (files->tty) /* which all three are */
+  if (files->tty) /* all three are the terminal */
     return;
   (void)close(files->err);
   if (files->in >= 0)
@@ -451,7 +454,7 @@ pid_t keeper_start(const pai_order *o, const task_files *files,
   return pid;
 }
 
-/* Its own end is a SIGCHLD, which is left for whoever waits for those. */
+/* The command's own SIGCHLD is left for other waiters. */
 void run_and_wait(char *const *argv, char *const *env, int seconds)
 {
   int64_t end = monotonic_ms() + seconds * 1000;

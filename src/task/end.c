@@ -1,4 +1,4 @@
-/* end.c - how a task has ended, and what is cleared away then */
+/* end.c - determines how a task has ended, and removes its files */
 #define _GNU_SOURCE
 #include "task.h"
 
@@ -15,10 +15,11 @@
 
 enum { REMOVE_SECONDS = 300, TRIES = 100 };
 
-static int oom_file = -1; /* of its group, opened while that may be */
+static int oom_file = -1; /* of the task's group, opened while this program has
+                             the rights */
 
-/* A plain file, or -1.  In a container its user's processes may have put
- * another thing in its place: a link, or a pipe which nobody writes to. */
+/* Opens a regular file, or returns -1.  In a container the user's processes
+ * may have replaced it by a link or a pipe. */
 static int open_plain(int dir, const char *path)
 {
   int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -30,10 +31,11 @@ static int open_plain(int dir, const char *path)
   return -1;
 }
 
-/* --- whether it had too much memory ------------------------------------------------- */
+/* --- out of memory ------------------------------------------------------- */
 
-/* Of a group, while that may be.  A container's is in its user's folder, where
- * a link may lead anywhere: that is opened at the end, as that user. */
+/* Opens a group's file while this program has the rights.  A container's file
+ * is in the user's folder, where a link may lead anywhere: it is opened at the
+ * end, as that user. */
 void end_open(const pai_order *o)
 {
   const char *path = o->oom_file.text;
@@ -49,7 +51,7 @@ static bool group_had_oom(const pai_order *o)
   char text[1024], *at;
   ssize_t n;
 
-  if (oom_file < 0 && path != NULL) /* that of a container is made by it */
+  if (oom_file < 0 && path != NULL) /* a container creates its file */
     oom_file = open_plain(AT_FDCWD, path);
   n = oom_file >= 0 ? pread(oom_file, text, sizeof(text) - 1, 0) : -1;
   if (n <= 0)
@@ -59,7 +61,8 @@ static bool group_had_oom(const pai_order *o)
   return at != NULL && strtol(at + strlen("oom_kill "), NULL, 10) > 0;
 }
 
-/* A shell, a sandbox and a container tell of a signal by their exit code. */
+/* Returns whether SIGKILL ended it; a shell, a sandbox and a container report
+ * a signal as an exit code. */
 static bool was_killed(const ending *e)
 {
   return e->failed == 0 && !e->asked &&
@@ -81,11 +84,11 @@ static int look_at_memory(const pai_order *o, const ending *e)
   return 2;
 }
 
-/* --- what could not be started ------------------------------------------------------- */
+/* --- failures to start --------------------------------------------------- */
 
-/* The code of an engine that could not make or start the container, or 0: the
- * command never began, for that would have left its mark.  Docker's codes are
- * 125 to 127; who starts a container's first process may have others. */
+/* Returns the code of an engine that could not create or start the container,
+ * or 0.  The command has not begun, or its mark would exist.  Docker uses 125
+ * to 127; the program that starts the container's process may use others. */
 static int engine_failure(const pai_order *o, const ending *e)
 {
   int code = WIFEXITED(e->wait_status) ? WEXITSTATUS(e->wait_status) : 0;
@@ -97,7 +100,7 @@ static int engine_failure(const pai_order *o, const ending *e)
   return code > 0 && code < 125 ? 127 : code;
 }
 
-/* The sandbox's program failed before the script began. */
+/* Returns whether bubblewrap failed before the script began. */
 static bool sandbox_failed(const pai_order *o, const ending *e)
 {
   return order_is_sandbox(o) && e->failed == 0 && e->ended && !e->asked &&
@@ -105,8 +108,8 @@ static bool sandbox_failed(const pai_order *o, const ending *e)
          WEXITSTATUS(e->wait_status) != 0;
 }
 
-/* What the machine was short of, as its programs say it: those of C and of Go
- * differ in case; or 0. */
+/* Returns the errno of a shortage in an error message, or 0.  Messages of C
+ * and Go programs differ in case. */
 static int shortage_in(const char *text)
 {
   static const struct {
@@ -126,7 +129,8 @@ static int shortage_in(const char *text)
   return 0;
 }
 
-/* docker's last line is where to find help: what it lacks is in one before. */
+/* Reports the engine's error. docker's last line is a hint, so a shortage is
+ * in an earlier line. */
 static void tell_engine(const ending *e, int code)
 {
   char text[400];
@@ -143,8 +147,8 @@ static void tell_engine(const ending *e, int code)
   }
 
   logs_say(code == 127 && lacks == 0
-             ? "the container cannot be started; its image needs bash: "
-             : "the container cannot be started: ",
+             ? "cannot start the container (its image needs bash): "
+             : "cannot start the container: ",
            last, 0);
   status_end("failed", code, e->oom, lacks);
 }
@@ -156,12 +160,12 @@ static void tell_sandbox(const ending *e)
   line silent = { .len = 0 };
 
   if (why[0] == '\0') {
-    line_add(&silent, "bubblewrap told no reason and ended with ");
+    line_add(&silent, "bubblewrap gave no reason and exited with code ");
     line_number(&silent, WEXITSTATUS(e->wait_status));
     silent.text[silent.len] = '\0';
     why = silent.text;
   }
-  logs_say("the sandbox cannot be made: ", why, 0);
+  logs_say("cannot create the sandbox: ", why, 0);
   status_end("failed", 126, e->oom, shortage_in(why));
 }
 
@@ -170,11 +174,11 @@ static void say_failure(const pai_order *o, const ending *e)
   bool folder = e->failed == NEWS_WORKDIR;
   const char *what = folder ? o->workdir.text : o->argv.texts[0];
 
-  logs_say(folder ? "cannot go to the folder " : "cannot start ",
+  logs_say(folder ? "cannot change to the folder " : "cannot start ",
            what != NULL ? what : "", e->failure);
 }
 
-/* --- the last line ---------------------------------------------------------------------- */
+/* --- the last line of the status ----------------------------------------- */
 
 static void tell_end(const pai_order *o, const ending *e)
 {
@@ -198,7 +202,7 @@ static void tell_end(const pai_order *o, const ending *e)
   }
 }
 
-/* --- what is cleared away ------------------------------------------------------------------ */
+/* --- removing files ------------------------------------------------------ */
 
 void end_remove_groups(const pai_order *o)
 {
@@ -209,7 +213,7 @@ void end_remove_groups(const pai_order *o)
       (void)poll(NULL, 0, 1);
 }
 
-/* What is too deep for us, or refuses, is a matter for rm. */
+/* Leaves folders that are too deep, or cannot be removed, to rm. */
 static void remove_tmp(const pai_order *o)
 {
   static char rm[] = "/bin/rm", flags[] = "-rf", dashes[] = "--";

@@ -1,10 +1,11 @@
 /*
- * enter.c - a command that joins the task
+ * enter.c - runs a command that enters the task
  *
  * It gets what the first process got: its variables and those that the script
- * sets, groups and CPUs, from the order.  If that runs in a sandbox the command goes there; a container's
- * engine has words for that.  A process waits for it and tells its end, as the
- * keeper does of the first one.
+ * sets, groups and CPUs, from the order.  If the task runs in a sandbox, the
+ * command joins its namespaces; for a container the engine's exec is used.  A
+ * process waits for it and reports its end, as the keeper does for the first
+ * process.
  */
 #define _GNU_SOURCE
 #include "frame.h"
@@ -24,7 +25,7 @@
 
 enum { MOST_DOWN = 8, TRIES = 200, PAUSE_MS = 10 };
 
-/* --- what it is ------------------------------------------------------------------- */
+/* --- the command --------------------------------------------------------- */
 
 static char **env_of(const pai_order *o)
 {
@@ -41,7 +42,7 @@ static const char *find_env(const pai_order *o, const char *name)
   return NULL;
 }
 
-/* A shell: this user's, or what a container has. */
+/* Adds a shell: the user's, or the container's. */
 static size_t add_shell(enter_words *out, size_t n, const pai_order *o)
 {
   static char sh[] = "sh", option[] = "-c",
@@ -105,7 +106,7 @@ bool enter_choose(enter_words *out, const pai_order *o, const pai_begin *b)
   return choose_env(out, o, b);
 }
 
-/* --- the sandbox ----------------------------------------------------------------------- */
+/* --- sandbox ------------------------------------------------------------- */
 
 static bool stat_of(pid_t pid, const char *name, struct stat *info)
 {
@@ -133,7 +134,7 @@ pid_t enter_inside(pid_t first)
   for (int down = 0; pid != 0 && down < MOST_DOWN; down++) {
     struct stat info;
 
-    /* Nor what looks round there first (check.c). */
+    /* skip bubblewrap and check.c */
     if (pid != first && stat_of(pid, "/exe", &info) &&
         !is_same(pid, first, "/exe") && !is_same(pid, getpid(), "/exe"))
       return pid;
@@ -142,7 +143,7 @@ pid_t enter_inside(pid_t first)
   return 0;
 }
 
-/* Before there is one the sandbox is not made yet.  0: there is none. */
+/* Waits until the sandbox has been created. 0: there is none. */
 static pid_t find_inside(pid_t first)
 {
   const struct timespec pause = { 0, PAUSE_MS * 1000000L };
@@ -159,7 +160,7 @@ static pid_t find_inside(pid_t first)
   return 0;
 }
 
-/* A sandbox may forbid its processes to get more rights. */
+/* If the sandbox sets no_new_privs, sets it here, too. */
 static bool keep_rights_low(pid_t inside)
 {
   char text[2048], *at;
@@ -176,8 +177,8 @@ static bool keep_rights_low(pid_t inside)
          prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-/* All of its name spaces that are not ours.  The user's is first: with that we
- * may enter the others, if we are not root. */
+/* Joins all of its namespaces that differ.  The user namespace comes first: it
+ * gives the rights to join the others without root. */
 static bool enter_spaces(pid_t first)
 {
   static const char *const names[] = { "/ns/user", "/ns/ipc", "/ns/uts",
@@ -211,7 +212,7 @@ static bool enter_spaces(pid_t first)
   return true;
 }
 
-/* --- its life -------------------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------- */
 
 _Noreturn static void run(const char *folder, const enter_words *w,
                           const enter_files *files)
@@ -240,7 +241,7 @@ _Noreturn static void run(const char *folder, const enter_words *w,
   _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Its orphans are this process' until then. */
+/* Adopts its orphans until then. */
 _Noreturn static void await(pid_t command, int tell)
 {
   pid_t pid;
@@ -279,7 +280,8 @@ int enter_start(const pai_order *o, pid_t first, const enter_words *w,
   }
   pid = fork();
   if (pid == 0) {
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* whose number is another there */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* the parent's pid is different in
+                                               there */
     child_scope(o);
     run(folder, w, files);
   }

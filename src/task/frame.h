@@ -1,10 +1,11 @@
 /*
- * frame.h - what is said on a stream that leads into a task; pure
+ * frame.h - protocol of streams that lead into a task; pure
  *
- * Whoever connects to a task's supervisor, or is led there by the server,
- * speaks in frames: a type, a byte of 0, a length of two bytes, the higher
- * first, and so many bytes.  So no frame is too large, and what is no frame is
- * seen in its head.  Nothing is allocated here: both ends have fixed buffers.
+ * A client connects to a task's supervisor, directly or through the server.
+ * Both sides send frames: a type, a 0 byte, a length of two bytes
+ * (big-endian), and that many bytes.  So no frame is too large, and an invalid
+ * frame is detected by its head.  Nothing is allocated here: both ends have
+ * fixed buffers.
  */
 #ifndef PAI_SRC_TASK_FRAME_H
 #define PAI_SRC_TASK_FRAME_H
@@ -16,41 +17,44 @@
 
 enum {
   PAI_FRAME_HEAD = 4,
-  PAI_FRAME_MOST = 65535, /* bytes behind a head */
+  PAI_FRAME_MOST = 65535, /* bytes after a head */
   PAI_FRAME_VERSION = 1,
-  PAI_BEGIN_HEAD = 6 /* of what BEGIN has, before its texts */
+  PAI_BEGIN_HEAD = 6 /* bytes of BEGIN before its texts */
 };
 
 enum {
-  /* To the task.  BEGIN is first, and only then. */
-  PAI_FRAME_BEGIN = 1,     /* version, PAI_BEGIN_*, columns and rows of two
-                              bytes each; then texts, a NUL behind each: what
-                              kind of terminal, the words of the command */
-  PAI_FRAME_INPUT = 2,     /* bytes of standard input */
-  PAI_FRAME_INPUT_END = 3, /* there are no more */
+  /* To the task.  BEGIN comes first, and only once. */
+  /* version, PAI_BEGIN_*, columns and rows of two bytes each; then texts, each
+   * ended by a NUL: type of terminal, words of the command */
+  PAI_FRAME_BEGIN = 1,
+  PAI_FRAME_INPUT = 2,     /* bytes for standard input */
+  PAI_FRAME_INPUT_END = 3, /* end of standard input */
   PAI_FRAME_SIZE = 4,      /* columns, rows */
-  PAI_FRAME_SIGNAL = 5,    /* its number, one byte: to the command's group */
+  PAI_FRAME_SIGNAL = 5,    /* signal number, one byte: for the command's
+                              process group */
   /* From the task.  END is last. */
-  PAI_FRAME_STARTED = 16, /* PAI_BEGIN_TTY or 0, a byte: from now on it runs,
-                              or is attached, with a terminal or without */
+  PAI_FRAME_STARTED = 16, /* one byte, PAI_BEGIN_TTY or 0: the command runs or
+                             is attached, with or without a terminal */
   PAI_FRAME_OUTPUT = 17,
-  PAI_FRAME_ERRORS = 18, /* of standard error */
-  PAI_FRAME_END = 19     /* PAI_FRAME_BY_*, a number, and why, as a text */
+  PAI_FRAME_ERRORS = 18, /* standard error */
+  PAI_FRAME_END = 19     /* PAI_FRAME_BY_*, a number, and the cause as a
+                            text */
 };
 
-/* Of BEGIN. */
+/* Flags of BEGIN. */
 enum {
   PAI_BEGIN_TTY = 1,   /* the command has a terminal */
-  PAI_BEGIN_ATTACH = 2 /* no command: what is said is the task's own input */
+  PAI_BEGIN_ATTACH = 2 /* no command: the stream is the task's own input */
 };
 
-/* Of END: what the number is. */
+/* Meaning of the number in END. */
 enum {
   PAI_FRAME_BY_EXIT = 1,
   PAI_FRAME_BY_SIGNAL = 2,
-  PAI_FRAME_BY_FAILURE = 3, /* it was not started; 126 or 127, as of a shell */
-  PAI_FRAME_BY_LOSS = 4     /* the task is gone, and the command with it: of a
-                           server that led there, since nothing else tells */
+  PAI_FRAME_BY_FAILURE = 3, /* the command was not started; 126 or 127, as in a
+                               shell */
+  PAI_FRAME_BY_LOSS = 4     /* the task is lost, and the command with it; only
+                               the server sends this */
 };
 
 typedef struct pai_frame {
@@ -79,8 +83,8 @@ static inline void pai_frame_put_pair(char *at, unsigned number)
   at[1] = (char)(number & 255);
 }
 
-/* The first frame of `len` bytes.  How many bytes it has with its head; 0: it
- * is not whole yet; -1: it is none. */
+/* Reads the first frame of `len` bytes.  Returns its length with its head; 0:
+ * incomplete; -1: invalid. */
 static inline long pai_frame_read(pai_frame *out, const char *bytes,
                                   size_t len)
 {
@@ -99,12 +103,12 @@ static inline long pai_frame_read(pai_frame *out, const char *bytes,
   return (long)(PAI_FRAME_HEAD + out->len);
 }
 
-/* What BEGIN says; texts lie in the frame. */
+/* The content of BEGIN; texts point into the frame. */
 typedef struct pai_begin {
   unsigned flags, columns, rows;
-  const char *terminal; /* "" if that is not said */
-  const char *words;    /* one behind the other, a NUL behind each, */
-  size_t nwords;        /* or none */
+  const char *terminal; /* "" if not given */
+  const char *words;    /* one after the other, each ended by a NUL */
+  size_t nwords;        /* 0: no command */
 } pai_begin;
 
 static inline bool pai_begin_read(pai_begin *out, const pai_frame *f)

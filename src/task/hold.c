@@ -1,16 +1,16 @@
 /*
- * hold.c - the first process of a name space that tasks of one job share
+ * hold.c - holds a pid namespace that tasks of one job share
  *
- * Tasks of a job see each other's processes, as MPI needs, and nobody else's.
- * A name space of processes ends with its first one, so that is this program,
- * which does nothing: it ends when nobody has the other end of its pipe open
- * any more, neither the platform nor a supervisor of such a task, and the
- * kernel ends what is left there.
+ * Tasks of a job see each other's processes, as MPI needs, and no others.  A
+ * pid namespace ends with its first process, so that is this program.  It
+ * waits until neither the platform nor a supervisor of such a task has the
+ * other end of its pipe open.  Then it exits and the kernel kills the
+ * remaining processes.
  *
- * The job's processes are of the same user.  They can neither look into it (it
- * cannot be traced, and has rights in its name space that they lack) nor, by
- * /proc/1/root, at the machine: its root is an empty folder.  With it goes what
- * the tasks had as /dev/shm: shm.c.
+ * The job's processes belong to the same user.  They cannot inspect this
+ * process (it is not dumpable, and has rights in its namespace that they
+ * lack), nor reach the machine by /proc/1/root: its root is an empty folder.
+ * It also removes the tasks' shared /dev/shm: shm.c.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -39,7 +39,7 @@ static bool write_file(const char *path, const char *text, size_t len)
   return good;
 }
 
-/* One user or group, as itself. */
+/* Maps one user or group to itself. */
 static bool write_map(const char *path, int64_t id)
 {
   line l = { .len = 0 };
@@ -67,7 +67,7 @@ static bool empty_root(void)
          umount2(".", MNT_DETACH) == 0 && child_go_to("/");
 }
 
-/* Orphans come here: nobody waits for them. */
+/* Runs as the first process; orphans are reaped automatically. */
 _Noreturn static void be_first(void)
 {
   struct sigaction ignored = { .sa_handler = SIG_IGN };
@@ -80,7 +80,7 @@ _Noreturn static void be_first(void)
   _exit(0);
 }
 
-/* It is untraceable before anybody hears of it. */
+/* It becomes untraceable before its pid is known. */
 static pid_t start_first(void)
 {
   int done[2];
@@ -103,8 +103,8 @@ static pid_t start_first(void)
   return pid;
 }
 
-/* Arguments: the name of the job's folder in /dev/shm, and of another user that
- * one's, a group's, and other groups' numbers. */
+/* Arguments: the name of the job's folder in /dev/shm; for another user also
+ * its uid, gid and supplementary groups. */
 int hold_run(char **argv)
 {
   char **who = argv + 1;
@@ -132,7 +132,7 @@ int hold_run(char **argv)
     return errno;
   if (write(READY_FD, &first, sizeof(first)) != (ssize_t)sizeof(first))
     return EIO;
-  while (poll(&reader, 1, -1) < 0) /* until the name spaces were opened */
+  while (poll(&reader, 1, -1) < 0) /* until the namespaces were opened */
     continue;
   return 0;
 }

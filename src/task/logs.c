@@ -1,14 +1,14 @@
 /*
- * logs.c - the files of the task folder that the supervisor writes
+ * logs.c - the log files in the task folder: all, streams, runtime
  *
  * Output is stored once, in `all`; `streams` tells which of it is stderr's
- * (streams.h), and `times` when it came (times.h).  When one of the first two is
- * full they become all.1, streams.1 and times.1, in the place of the ones before,
- * and new ones begin.  A byte is in one file only; a
- * cut may be anywhere in a line.
+ * (streams.h), and `times` when it came (times.h).  When `all` or `streams` is
+ * full, the three are renamed to all.1, streams.1 and times.1, replacing
+ * earlier ones, and new files begin.  A byte is in one file only; the cut may
+ * be anywhere in a line.
  *
- * `all` is renamed first: a file that has bytes has its entries under one of
- * the two names, wherever this process is killed.
+ * `all` is renamed first: so the entries of any output file are under one of
+ * the two names, even if this process is killed.
  */
 #define _GNU_SOURCE
 #include "streams.h"
@@ -22,20 +22,20 @@
 #include <unistd.h>
 
 static struct output {
-  int data, streams; /* files */
+  int data, streams; /* descriptors */
   uint64_t entries;  /* bytes of `streams` */
-  uint64_t used;     /* towards the limit */
+  uint64_t used;     /* of the limit */
   uint64_t size;     /* of `all` */
-  uint64_t total[2]; /* of each stream, so far */
-  int last;          /* stream; -1: none has an entry yet */
-  bool failed;       /* and that was said */
+  uint64_t total[2]; /* of each stream so far */
+  int last;          /* last stream; -1: no entry yet */
+  bool failed;       /* a write failed, which was reported */
 } output = { .data = -1, .streams = -1, .last = -1 };
 
 static uint64_t limit;
-static char words[400]; /* the last of stderr */
+static char words[400]; /* the last bytes of stderr */
 static size_t words_len;
 
-/* --- files ----------------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------- */
 
 static int make(const char *name, int flags)
 {
@@ -43,7 +43,7 @@ static int make(const char *name, int flags)
                 O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 }
 
-/* A head for `data`, of which nothing was written yet.  False: errno. */
+/* Writes a head for `data`, which is still empty.  False: errno. */
 static bool begin_streams(int streams, int data)
 {
   unsigned char head[PAI_STREAMS_HEAD];
@@ -58,8 +58,8 @@ static bool begin_streams(int streams, int data)
   return pwrite(streams, head, sizeof(head), 0) == (ssize_t)sizeof(head);
 }
 
-/* What a start before this one has left, which was cut short: its entries are
- * kept, and counted. */
+/* Counts the entries that an earlier start, which was cut short, has left in
+ * the files. */
 static void take_up(uint64_t size)
 {
   uint64_t from = 0, next;
@@ -96,7 +96,7 @@ int logs_open(uint64_t most)
   return 0;
 }
 
-/* Without new files the old ones go on. */
+/* Without new files the old ones are continued. */
 static void rotate(void)
 {
   int data, streams;
@@ -130,7 +130,7 @@ static void rotate(void)
   output.last = -1;
 }
 
-/* --- what the task says ------------------------------------------------------------ */
+/* --- output -------------------------------------------------------------- */
 
 static void keep_words(const char *bytes, size_t n)
 {
@@ -148,7 +148,7 @@ static void keep_words(const char *bytes, size_t n)
   words_len += n;
 }
 
-/* The next byte is of that stream.  False: that cannot be stored; errno. */
+/* Notes the stream of the next byte.  False: it cannot be stored; errno. */
 static bool mark(int which)
 {
   unsigned char bytes[PAI_STREAMS_ENTRY];
@@ -171,7 +171,7 @@ static bool mark(int which)
   return true;
 }
 
-/* A full disk does not end the task, but it is said, once. */
+/* A full disk does not end the task, but is reported once. */
 static void missing(int why)
 {
   if (output.failed)
@@ -227,7 +227,7 @@ const char *logs_last_line(char *text, size_t size)
   return last != NULL ? last + 1 : text;
 }
 
-/* Opened each time: others, as the script, write there too. */
+/* Opened each time, because others, as the script, write there too. */
 void logs_say(const char *text, const char *more, int error)
 {
   int fd = make("runtime", O_WRONLY | O_APPEND);

@@ -1,8 +1,9 @@
 /*
- * main.c - openpai-task: starts one task, writes what it says, tells its end
+ * main.c - openpai-task, the supervisor: starts one task, stores its output,
+ * reports its end
  *
- * Descriptor 3 is the order, 4 the task folder.  Exit code 0: what happened is
- * in the file `status`, or somebody else made that; else an errno.
+ * Descriptor 3 is the order, 4 the task folder.  Exit code 0: the result is in
+ * the file `status`, or another process made that; else an errno.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -20,10 +21,11 @@
 
 enum {
   MOST_GIDS = 64,
-  CLOSE_RANGE = 436 /* the call's number, which older headers do not have */
+  CLOSE_RANGE = 436 /* system call number, for older headers */
 };
 
-/* All but what this program was started with; also before Linux 5.9. */
+/* Closes descriptors that this program was not meant to have; also before
+ * Linux 5.9. */
 static void close_others(int first)
 {
   int most = (int)sysconf(_SC_OPEN_MAX);
@@ -34,7 +36,8 @@ static void close_others(int first)
     (void)close(fd);
 }
 
-/* Of a task that shares a name space; the last two numbers are kept free. */
+/* Closes all other descriptors.  If the task shares namespaces, keeps theirs
+ * and reserves the last two numbers. */
 static void take_shared(const pai_order *o)
 {
   bool shared = (o->flags & PAI_ORDER_SHARED) != 0;
@@ -61,10 +64,10 @@ static const pai_order *map_order(void)
   return bytes;
 }
 
-/* All there is of this program belongs to the user from here on, and nothing
- * leads back.  The files of its groups are open already, and with those one
- * could move any process of this machine: so nobody but root may trace this
- * program, or take a descriptor of it (PR_SET_DUMPABLE, see groups_give_up()). */
+/* Makes this process run as the user for good.  It still has the group files
+ * open, through which any process of this machine could be moved: so nobody
+ * but root may trace this program, or take a descriptor of it
+ * (PR_SET_DUMPABLE, see groups_give_up()). */
 int user_become(uid_t uid, gid_t gid, const char *more)
 {
   static gid_t gids[MOST_GIDS];
@@ -72,7 +75,7 @@ int user_become(uid_t uid, gid_t gid, const char *more)
     uint32_t version;
     int pid;
   } head = { 0x20080522, 0 };
-  static const uint32_t none[6]; /* capabilities of three kinds */
+  static const uint32_t none[6]; /* three sets of capabilities */
   const char *at = more;
   size_t n = 0;
 
@@ -84,14 +87,15 @@ int user_become(uid_t uid, gid_t gid, const char *more)
   if (setgroups(n, gids) < 0 || setresgid(gid, gid, gid) < 0 ||
       setresuid(uid, uid, uid) < 0)
     return errno;
-  /* What a caller's securebits might have left. */
+  /* Drops capabilities that a caller's securebits may have kept. */
   (void)syscall(SYS_capset, &head, none);
   if (uid == 0 || setuid(0) == 0 || getuid() != uid || geteuid() != uid)
     return EPERM;
   return prctl(PR_SET_DUMPABLE, 0) < 0 ? errno : 0;
 }
 
-/* The status, as whoever may make it there, and the user whose task it is. */
+/* Creates the status, with the rights for its folder, and becomes the task's
+ * user. */
 static int become(const pai_order *o)
 {
   bool first = o->status.text != NULL;
@@ -106,7 +110,7 @@ static int become(const pai_order *o)
   return rc != 0 || first ? rc : status_make(o);
 }
 
-/* What comes before the task.  0, or an errno: what there is no status for. */
+/* Prepares the task. 0, or an errno if there is no status file. */
 static int prepare(const pai_order *o, ending *end)
 {
   int rc;
@@ -125,7 +129,9 @@ int main(int argc, char **argv)
   const pai_order *o;
   int rc;
 
-  (void)prctl(PR_SET_NAME, "openpai-task"); /* it may be started by number */
+  (void)prctl(PR_SET_NAME, "openpai-task"); /* the program may have been
+                                               started by a descriptor's
+                                               path */
   if (argc > 1 && strcmp(argv[1], PAI_ORDER_HOLD) == 0) {
     close_others(PAI_ORDER_DIR_FD + 1);
     return hold_run(argv + 2);

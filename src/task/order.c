@@ -1,10 +1,10 @@
-/* order.c - an order as it comes becomes one that can be used */
+/* order.c - checks an order and turns its offsets into pointers */
 #include "order.h"
 
 #include <string.h>
 
-/* Texts end, for the last byte of all is 0; one may not lie in the header,
- * whose fields change. */
+/* Texts end, because the last byte of the block is 0.  No text may be in the
+ * header, whose fields change. */
 static int open_text(char *bytes, size_t size, pai_order_text *t)
 {
   uint64_t offset = t->offset;
@@ -18,9 +18,9 @@ static int open_text(char *bytes, size_t size, pai_order_text *t)
   return 0;
 }
 
-/* Pointers are at most as large as the slots, so those that are written never
- * reach those that are still to be read.  Two lists in one place give offsets
- * that are addresses, and those are no offsets. */
+/* Pointers are not larger than slots, so pointers written never overwrite
+ * slots still to be read.  If two lists overlap, the second finds addresses,
+ * which are invalid offsets. */
 static int open_list(char *bytes, size_t size, pai_order_list *list)
 {
   uint64_t at = list->offset, slot;

@@ -1,8 +1,8 @@
 /*
  * remove.c - removes the folder that was a sandbox's /tmp
  *
- * Mostly there are but some empty folders in it, in whose place others were
- * shown; to start rm for them takes as much as all else of a short task's end.
+ * Mostly it has only a few empty mount points; starting rm for them would take
+ * as long as the rest of a short task's end.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -19,13 +19,13 @@
 enum { DEEPEST = 32, MOST_MOVED = 1 << 20 };
 enum { STUCK = -1, EMPTY, HAS_FOLDER };
 
-/* The folders from the first to the one that is being emptied. */
+/* The open folders, from the first to the one being emptied. */
 static struct level {
   int fd;
   char name[256]; /* in the one before */
 } levels[DEEPEST];
 
-/* Removes a name that is no folder's; HAS_FOLDER: it is one's. */
+/* Removes a name that is not a folder; HAS_FOLDER: it is one. */
 static int remove_one(int dir, const entry *e)
 {
   if (e->type == DT_DIR)
@@ -35,8 +35,8 @@ static int remove_one(int dir, const entry *e)
   return errno == EISDIR ? HAS_FOLDER : STUCK;
 }
 
-/* Until a folder is met, which is named.  What was read of a folder that
- * changes is nothing to go on from: it is read from its beginning again. */
+/* Removes names until a folder is met, which is returned.  A directory that
+ * changes cannot be read on, so it is read again from its beginning. */
 static int empty(int dir, char folder[256])
 {
   _Alignas(entry) char some[4096];
@@ -65,13 +65,13 @@ static int empty(int dir, char folder[256])
   return n < 0 ? STUCK : EMPTY;
 }
 
-/* One that lies too deep goes up into the first, where the name may be taken. */
+/* Moves a folder that is too deep up into the first one, under a free name. */
 static bool move_up(int dir, const char *name)
 {
   static int moved;
   int rc = -1;
 
-  (void)fchmodat(dir, name, S_IRWXU, 0); /* its ".." is written to */
+  (void)fchmodat(dir, name, S_IRWXU, 0); /* moving it writes its ".." */
   while (rc < 0 && moved < MOST_MOVED) {
     line to = { .len = 0 };
 
@@ -84,7 +84,7 @@ static bool move_up(int dir, const char *name)
   return rc == 0;
 }
 
-/* Whose owner took the right to look or to remove from himself gets it back. */
+/* Opens a folder, restoring the owner's rights if the task removed them. */
 static int open_folder(int dir, const char *name)
 {
   const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -97,7 +97,7 @@ static int open_folder(int dir, const char *name)
   return fd;
 }
 
-/* Into a folder of this one, or out of it when it is empty. */
+/* Enters a folder of this one, or leaves it when it is empty. */
 static bool step(int *depth)
 {
   struct level *here = &levels[*depth], *below = here + 1;

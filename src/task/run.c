@@ -1,6 +1,6 @@
 /*
- * run.c - what the supervisor does while its task runs: takes what it says,
- * hears who wants it to end, weighs it, lets others in; then ends what it leaves
+ * run.c - the supervisor's loop while its task runs: stores output, handles
+ * stop requests, checks memory, accepts streams; then ends remaining processes
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -11,18 +11,20 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
   HIGH_FD = 16,
-  GO_MS = 5000, /* at most until a sandbox goes on */
+  GO_MS = 5000, /* until a sandbox continues at most */
   DRAIN_MS = 1000,
-  AGAIN_MS = 20, /* what did not reach anybody is tried again */
+  AGAIN_MS = 20, /* delay before a signal that did not reach any process is
+                    repeated */
   TRIES = 100,
   CLEANUP_SECONDS = 10,
-  MOST_STREAMS = 64 /* at a time; who comes then waits */
+  MOST_STREAMS = 64 /* at a time; others wait */
 };
 
 enum { AT_OUT, AT_ERR, AT_TELL, AT_SIGNALS, AT_ENTER, AT_INFO, AT_COUNT };
@@ -31,29 +33,31 @@ static struct running {
   const pai_order *order;
   ending *end;
   struct pollfd at[AT_COUNT];
+  int writes; /* epoll: which of the output pipes was written to first */
   pid_t keeper, first;
   task_input input;
-  int go;         /* a byte for the sandbox, which waits for it; or -1 */
-  char info[512]; /* what was said about it */
+  int go;         /* pipe for the byte that the sandbox waits for; or -1 */
+  char info[512]; /* bubblewrap's output about it */
   size_t info_len;
-  pid_t inside; /* who waits for that byte; 0: nobody, or it is not known */
+  pid_t inside; /* the process that waits for that byte; 0: none or not
+                   known */
   int64_t waits_since;
-  int begun; /* where the script says that it has begun; or -1 */
+  int begun; /* the script reports here that it has begun; or -1 */
   pid_t stream_pids[MOST_STREAMS];
   int streams;
-  int asked;    /* how often it was to end */
-  bool ask_due; /* nobody has heard it yet */
-  bool killing; /* and in vain, as long as this process runs */
-  int tries;    /* at one of both; and when the next is due */
+  int asked;    /* number of stop requests */
+  bool ask_due; /* no process has received the request yet */
+  bool killing; /* the task is being killed */
+  int tries;    /* tries of either, and the time of the next */
   int64_t again;
 } s;
 
 static tree found;
 static char chunk[65536];
 
-/* --- the beginning -------------------------------------------------------------- */
+/* --- the start ----------------------------------------------------------- */
 
-/* All signals wait until they are read. */
+/* Blocks all signals and reads them from a descriptor. */
 static int open_signals(void)
 {
   struct sigaction plain = { .sa_handler = SIG_DFL };
@@ -81,7 +85,7 @@ int run_open(const pai_order *o, ending *end)
   return s.at[AT_SIGNALS].fd < 0 ? errno : 0;
 }
 
-/* Its terminal is read and written here, and is all that it has. */
+/* Opens the terminal, which replaces the three standard streams. */
 static int open_terminal(task_files *theirs)
 {
   int fds[2];
@@ -95,7 +99,8 @@ static int open_terminal(task_files *theirs)
   return s.at[AT_OUT].fd < 0 ? errno : 0;
 }
 
-/* It says which process is in the sandbox, and that waits until it is known. */
+/* Opens the pipes for bubblewrap: it reports the pid of the process in the
+ * sandbox, which waits until that was read. */
 static int open_info(task_files *theirs)
 {
   int fds[2];
@@ -128,7 +133,7 @@ static int open_files(task_files *theirs)
     if (pipe2(fds, O_CLOEXEC) < 0)
       return errno;
     s.begun = fds[0];
-    /* Far from the numbers that the first process has its own files at. */
+    /* Away from the numbers that the first process uses. */
     theirs->begun = fcntl(fds[1], F_DUPFD_CLOEXEC, HIGH_FD);
     (void)close(fds[1]);
     if (theirs->begun < 0)
@@ -154,6 +159,18 @@ static int open_files(task_files *theirs)
   return 0;
 }
 
+/* Output is stored in the order in which the pipes were written to since they
+ * were read.  Without this descriptor stdout goes first. */
+static void open_writes(void)
+{
+  s.writes = epoll_create1(EPOLL_CLOEXEC);
+  for (unsigned i = AT_OUT; i <= AT_ERR; i++)
+    if (s.at[i].fd >= 0)
+      (void)epoll_ctl(s.writes, EPOLL_CTL_ADD, s.at[i].fd,
+                      &(struct epoll_event){ .events = EPOLLIN | EPOLLET,
+                                             .data = { .u32 = i } });
+}
+
 int run_start(void)
 {
   task_files theirs;
@@ -175,6 +192,7 @@ int run_start(void)
     return errno;
   files_close(&theirs);
   (void)close(tell[1]);
+  open_writes();
   for (int i = AT_OUT; i <= AT_TELL; i++)
     if (s.at[i].fd >= 0)
       (void)fcntl(s.at[i].fd, F_SETFL, O_NONBLOCK);
@@ -182,13 +200,13 @@ int run_start(void)
     (void)fcntl(s.at[AT_INFO].fd, F_SETFL, O_NONBLOCK);
   s.at[AT_ENTER].fd = serve_open();
   if (s.at[AT_ENTER].fd < 0)
-    logs_say("the task cannot be entered", "", errno);
+    logs_say("cannot enter the task", "", errno);
   return 0;
 }
 
-/* --- what it says ------------------------------------------------------------------ */
+/* --- output -------------------------------------------------------------- */
 
-/* True while there may be more. */
+/* True: there may be more. */
 static bool take_output(int which)
 {
   ssize_t n;
@@ -203,8 +221,23 @@ static bool take_output(int which)
   if (n < 0 && (errno == EAGAIN || errno == EINTR))
     return false;
   (void)close(s.at[which].fd);
-  s.at[which].fd = -1; /* poll() passes it by */
+  s.at[which].fd = -1; /* poll() ignores it */
   return false;
+}
+
+/* Takes output in the order of the first writes, then what else there is. */
+static void take_outputs(void)
+{
+  struct epoll_event first[2];
+  int n = epoll_wait(s.writes, first, 2, 0);
+
+  for (int i = 0; i < n; i++) {
+    (void)take_output((int)first[i].data.u32);
+    s.at[first[i].data.u32].revents = 0;
+  }
+  for (int i = AT_OUT; i <= AT_ERR; i++)
+    if (s.at[i].revents != 0)
+      (void)take_output(i);
 }
 
 static void take_end(pid_t pid, int status)
@@ -215,7 +248,7 @@ static void take_end(pid_t pid, int status)
   }
 }
 
-/* False: the keeper has nothing more to say. */
+/* False: the keeper has nothing more to report. */
 static bool take_news(void)
 {
   news n;
@@ -237,8 +270,8 @@ static bool take_news(void)
   return true;
 }
 
-/* bubblewrap's words, which end when both its processes have said them:
- * {"child-pid": N, ...}.  Nothing of the task has run before. */
+/* Reads bubblewrap's {"child-pid": N, ...}, which ends when both its processes
+ * have closed it.  Nothing of the task has run before that. */
 static void take_info(void)
 {
   static const char name[] = "\"child-pid\":";
@@ -269,9 +302,9 @@ static bool is_about_to_go(void)
   return s.go >= 0 && s.at[AT_INFO].fd < 0;
 }
 
-/* The process inside was made by one that ends at once, and is to die with its
- * parent: it goes on when its parent is the one that stays, or the end of the
- * other would kill it. */
+/* The process inside was created by a process that exits at once, and dies
+ * with its parent: it may continue only when its parent is the one that
+ * stays. */
 static void let_go(void)
 {
   pid_t parent;
@@ -289,13 +322,14 @@ static void let_go(void)
   s.go = -1;
 }
 
-/* --- who wants it to end, and why ----------------------------------------------------- */
+/* --- ending the task ----------------------------------------------------- */
 
 static void ask(void)
 {
   bool spare = (s.order->flags & PAI_ORDER_SPARE_FIRST) != 0;
 
-  if ((s.order->flags & PAI_ORDER_SCRIPT_STDIN) != 0) { /* it hands it on */
+  if ((s.order->flags & PAI_ORDER_SCRIPT_STDIN) != 0) { /* it passes signals
+                                                           on */
     s.ask_due = s.first == 0 || kill(s.first, SIGTERM) < 0;
     return;
   }
@@ -303,7 +337,8 @@ static void ask(void)
     s.first == 0 || tree_ask(&found, s.keeper, spare ? s.first : 0) == 0;
 }
 
-/* The keeper sees the first process die; what else there is follows it. */
+/* The keeper sees the first process die; the other processes are ended after
+ * that. */
 static void kill_all(void)
 {
   tree_find(&found);
@@ -324,7 +359,7 @@ static void kill_now(void)
   kill_all();
 }
 
-/* Not an orphan, whose code says nothing to us. */
+/* Returns whether it was a stream; an orphan's exit code means nothing. */
 static bool was_stream(pid_t pid)
 {
   for (int i = 0; i < s.streams; i++)
@@ -335,7 +370,7 @@ static bool was_stream(pid_t pid)
   return false;
 }
 
-/* Streams that are over, and what commands in the task left and has ended. */
+/* Reaps ended streams and orphans of commands in the task. */
 static void reap(void)
 {
   pid_t pid;
@@ -383,14 +418,14 @@ static void look_at_memory(int64_t *due)
   *due = now + s.order->sample_ms;
   if (s.end->oom == 0 && tree_exceeds(&found, s.order->memory)) {
     s.end->oom = 1;
-    logs_say("the task uses more memory than it asked for: it is killed", "",
+    logs_say("the task uses more memory than it requested and is killed", "",
              0);
     kill_now();
   }
 }
 
-/* Of a process that was just made nobody may have heard yet, and a sandbox may
- * take long to be made; what is killed may just have forked. */
+/* Repeats a signal: a new process may not be able to receive it yet, a sandbox
+ * may take long to create, and a killed process may just have forked. */
 static bool is_due(void)
 {
   return s.killing ? s.tries < TRIES : s.ask_due;
@@ -423,7 +458,8 @@ static int wait_ms(int64_t look)
   return due > now ? (int)(due - now) : 0;
 }
 
-/* Until the keeper is gone, which is at the end of the first process. */
+/* Runs until the keeper has exited, which follows the end of the first
+ * process. */
 static void supervise(void)
 {
   int64_t look = monotonic_ms() + s.order->sample_ms;
@@ -436,10 +472,8 @@ static void supervise(void)
       s.first != 0 && s.streams < MOST_STREAMS ? POLLIN : 0;
     n = poll(s.at, AT_COUNT, wait_ms(look));
 
-    if (n > 0 && s.at[AT_OUT].revents != 0)
-      (void)take_output(LOG_OUT);
-    if (n > 0 && s.at[AT_ERR].revents != 0)
-      (void)take_output(LOG_ERR);
+    if (n > 0 && (s.at[AT_OUT].revents | s.at[AT_ERR].revents) != 0)
+      take_outputs();
     if (n > 0 && s.at[AT_TELL].revents != 0)
       going = take_news();
     if (n > 0 && s.at[AT_INFO].fd >= 0 && s.at[AT_INFO].revents != 0)
@@ -457,13 +491,15 @@ static void supervise(void)
   }
 }
 
-/* --- what it leaves -------------------------------------------------------------------- */
+/* --- after the end ------------------------------------------------------- */
 
-/* Writers of the pipes are dead, unless one was handed to another program. */
+/* Reads the rest of the pipes.  Their writers are dead, unless one was passed
+ * to another program. */
 static void drain(void)
 {
   int64_t end = monotonic_ms() + DRAIN_MS;
 
+  take_outputs();
   for (;;) {
     int64_t left = end - monotonic_ms();
     bool more = false;

@@ -1,8 +1,8 @@
 /*
- * serve.c - the socket in the task folder, where others reach the task
+ * serve.c - socket in the task folder for connections to the task
  *
- * Only this user is heard.  Each who comes gets a process, so that none makes
- * the supervisor wait.
+ * Only this user may connect.  Each connection gets its own process, so that
+ * none makes the supervisor wait.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -28,7 +28,7 @@ int serve_open(void)
 
   if (fd < 0)
     return -1;
-  /* The folder's own path may be longer than an address. */
+  /* The folder's path may be too long for a socket address. */
   line_add(&path, "/proc/self/fd/");
   line_number(&path, PAI_ORDER_DIR_FD);
   line_add(&path, "/" PAI_ORDER_SOCKET ".new");
@@ -36,8 +36,8 @@ int serve_open(void)
   mask = umask(0177);
   rc = bind(fd, (struct sockaddr *)&address, sizeof(address));
   (void)umask(mask);
-  /* Whoever finds it may come: one that does not listen yet would be taken for
-   * one that is over. */
+  /* Rename it after listen(): clients take a socket that does not listen for
+   * that of an ended task. */
   if (rc == 0 && listen(fd, BACKLOG) == 0 &&
       renameat(PAI_ORDER_DIR_FD, PAI_ORDER_SOCKET ".new", PAI_ORDER_DIR_FD,
                PAI_ORDER_SOCKET) == 0)

@@ -1,9 +1,9 @@
 /*
- * shm.c - the folder that tasks of one job have as /dev/shm
+ * shm.c - folder that tasks of one job share as /dev/shm
  *
- * It lies in the machine's /dev/shm, so its files are memory, and nobody else
- * may enter it.  Whoever holds the job's name spaces has a lock on it and removes
- * it in the end; one without a lock was left by a holder that was killed.
+ * It is in the machine's /dev/shm, so its files are in memory, and no other
+ * user may enter it.  The holder of the job's namespaces has a lock on it and
+ * removes it at the end; a folder without a lock was left by a killed holder.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -20,10 +20,10 @@
 
 enum { TRIES = 100, PATIENCE_MS = 60000, PAUSE_US = 10000 };
 
-static int folder = -1; /* /dev/shm, which the holder's root lacks */
+static int folder = -1; /* /dev/shm, which is outside the holder's root */
 static const char *own;
 
-/* Its descriptor, with the lock; -1: another's, or somebody has the lock. */
+/* Opens and locks it; -1: another user's, or locked. */
 static int lock(const char *name)
 {
   int fd =
@@ -66,7 +66,8 @@ static void remove_all_left(void)
     }
 }
 
-/* Between the two steps somebody may take it for one that was left. */
+/* Between creating and locking, another holder may remove it as left over: try
+ * again. */
 bool shm_make(const char *name)
 {
   int fd = -1;
@@ -83,7 +84,7 @@ bool shm_make(const char *name)
   return fd >= 0;
 }
 
-/* Who could still write there ends first. */
+/* Kills processes that could still write there first. */
 void shm_remove(void)
 {
   int64_t end = monotonic_ms() + PATIENCE_MS;

@@ -1,10 +1,10 @@
 /*
- * short.c - whether memory was short while a task ran
+ * short.c - detects whether the machine was out of memory while a task ran
  *
- * Where a task has no control group of its own, nobody says which process the
- * kernel killed for want of memory; but it counts them, for the machine and for
- * the group that this program is in.  Programs that kill before the kernel does
- * go by its pressure stall information.
+ * Without a control group of the task nothing says which process the kernel
+ * killed for lack of memory; but the kernel counts them, for the machine and
+ * for this program's group.  Programs that kill earlier than the kernel use
+ * its pressure stall information.
  */
 #include "task.h"
 
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PRESSED = 10 }; /* percent of the last 10 s in which all waited */
+/* Percent of the last 10 s during which all processes waited. */
+enum { PRESSED = 10 };
 
 static struct {
   long machine, group;
@@ -24,7 +25,7 @@ static long number_behind(const char *text, const char *key)
   size_t len = strlen(key);
 
   while ((at = strstr(at, key)) != NULL && at != text && at[-1] != '\n')
-    at += len; /* a longer word that ends so */
+    at += len; /* the end of a longer word */
   return at != NULL ? strtol(at + len, NULL, 10) : 0;
 }
 
@@ -41,7 +42,8 @@ static long read_number(const char *root, const char *path, const char *key)
            : 0;
 }
 
-/* The path behind "0::", or behind a list of controllers with memory in it. */
+/* Returns the path after "0::", or after a list of controllers that contains
+ * memory. */
 static const char *find_group(char *lines, bool *v1)
 {
   char *found = NULL;

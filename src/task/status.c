@@ -1,8 +1,8 @@
 /*
- * status.c - the file `status`: lines that are only added
+ * status.c - the file `status`: lines that are only appended
  *
- * A platform that is started again believes what it says: so it lies in a folder
- * of the platform's that the task can neither see nor write, if there is one.
+ * A restarted platform trusts it: so it is in a folder of the platform that
+ * the task can neither see nor write, if there is one.
  */
 #define _GNU_SOURCE
 #include "task.h"
@@ -17,12 +17,12 @@
 enum { STATUS_BYTES = 1024 };
 
 static const char name[] = "status";
-static int status = -1; /* the file */
+static int status = -1; /* descriptor of the file */
 
-/* --- its beginning ------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------ */
 
-/* When this process began, as the kernel counts it; with its number and the
- * boot it names it for ever. */
+/* Returns the start time of this process in kernel ticks.  With pid and boot
+ * id it identifies the process uniquely. */
 static int64_t start_ticks(void)
 {
   char text[512], *at;
@@ -35,7 +35,7 @@ static int64_t start_ticks(void)
   return at != NULL ? strtoll(at + 1, NULL, 10) : 0;
 }
 
-/* Where it lies; -1: errno. */
+/* Opens its folder; -1: errno. */
 static int open_folder(const pai_order *o)
 {
   return o->status.text != NULL
@@ -43,8 +43,8 @@ static int open_folder(const pai_order *o)
            : fcntl(PAI_ORDER_DIR_FD, F_DUPFD_CLOEXEC, 0);
 }
 
-/* It has its first line when it gets its name: nobody sees it empty, whenever
- * we are killed. */
+/* It has its first line before it gets its name, so it is never seen empty,
+ * even if this process is killed. */
 static int make_in(int folder)
 {
   static const char draft[] = "status.new";
@@ -66,8 +66,9 @@ static int make_in(int folder)
   line_number(&l, start_ticks());
   line_add(&l, " ");
   line_add(&l, boot);
-  /* Room on the disk for all lines to come: no end may be lost to a full one.
-   * Where that cannot be had, the first line shows whether one can write. */
+  /* Reserves disk space for all later lines, so that a full disk loses no
+   * result.  If that is not supported, writing the first line shows whether
+   * the disk has space. */
   (void)fallocate(status, FALLOC_FL_KEEP_SIZE, 0, STATUS_BYTES);
   if (!line_write(&l, status) || linkat(folder, draft, folder, name, 0) < 0)
     rc = errno;
@@ -101,7 +102,7 @@ void status_close(void)
   status = -1;
 }
 
-/* --- more of it ------------------------------------------------------------------ */
+/* --- later lines --------------------------------------------------------- */
 
 void status_started(pid_t pid, pid_t keeper)
 {

@@ -1,10 +1,10 @@
 /*
- * stream.c - a stream that leads into the task: a command in it, or its input
+ * stream.c - a stream into the task: a command in it, or its input
  *
  * Each stream has a process of its own, a child of the supervisor: so what a
- * command starts is the task's like all else, and ends with it.  It holds one
- * frame of each direction, and reads no more as long as that has not left: who
- * is slow makes the other wait.
+ * command starts belongs to the task and ends with it.  It buffers one frame
+ * in each direction, and reads no more until that was sent: a slow side makes
+ * the other wait.
  */
 #define _GNU_SOURCE
 #include "frame.h"
@@ -24,32 +24,34 @@
 #include <unistd.h>
 
 enum {
-  PIECE = 32768,       /* of output */
-  MOST_LEFT = 64,      /* pieces that a command that has ended may have left */
+  PIECE = 32768,       /* bytes of output */
+  MOST_LEFT = 64,      /* pieces left by an ended command that are still
+                          sent */
   GRACE_MS = 3000,     /* from SIGHUP to SIGKILL */
-  PART_MS = 3000,      /* a peer that says nothing more for so long, */
-  PART_MOST_MS = 60000 /* or goes on saying something for so long */
+  PART_MS = 3000,      /* a peer is dropped after this time of silence */
+  PART_MOST_MS = 60000 /* or after this time in total */
 };
 
 enum { AT_PEER, AT_INPUT, AT_OUT, AT_ERR, AT_TELL, AT_COUNT };
 
 static struct stream {
   struct pollfd at[AT_COUNT];
-  char in[PAI_FRAME_HEAD + PAI_FRAME_MOST]; /* as it came */
+  char in[PAI_FRAME_HEAD + PAI_FRAME_MOST]; /* as received */
   size_t in_len;
-  size_t taken; /* bytes of an INPUT in front that were handed on */
-  char out[PAI_FRAME_HEAD + PIECE]; /* what is to be sent */
+  size_t taken; /* bytes of the first INPUT that were passed on */
+  char out[PAI_FRAME_HEAD + PIECE]; /* to be sent */
   size_t out_len, out_sent;
   bool tty, attached;
-  bool gone;       /* the peer */
-  bool over;       /* the command; and how */
-  bool input_over; /* no input will come */
+  bool gone;       /* the peer has left */
+  bool over;       /* the command has ended, with: */
+  bool input_over; /* no more input will come */
   int wait_status;
   int failed, failure; /* enum news_kind, errno */
-  pid_t command;       /* leads its group */
+  pid_t command;       /* leader of its process group; 0: not known yet */
+  uint64_t signals;    /* that came before it was known, a bit for each */
 } t;
 
-/* --- to the peer --------------------------------------------------------------- */
+/* --- sending ------------------------------------------------------------- */
 
 static void put(int type, const char *bytes, size_t len)
 {
@@ -90,8 +92,8 @@ static void say_started(void)
   put(PAI_FRAME_STARTED, &flags, 1);
 }
 
-/* Over TCP, who closes a socket with input that he has not read takes back what
- * is still on its way: so the peer closes first. */
+/* Over TCP, closing a socket with unread input discards data that was not
+ * delivered yet: so the peer must close first. */
 static void part(void)
 {
   struct pollfd peer = { t.at[AT_PEER].fd, POLLIN, 0 };
@@ -104,7 +106,7 @@ static void part(void)
     continue;
 }
 
-/* The last word. */
+/* Sends END. */
 static void say_end(int by, int number, const char *why, int error)
 {
   line l = { .len = 0 };
@@ -129,7 +131,7 @@ _Noreturn static void refuse(int code, const char *why, int error)
   _exit(0);
 }
 
-/* --- from the peer --------------------------------------------------------------- */
+/* --- receiving ----------------------------------------------------------- */
 
 static void drop(size_t size)
 {
@@ -138,8 +140,8 @@ static void drop(size_t size)
   t.taken = 0;
 }
 
-/* The first message may bring another socket, whose owner speaks from now on:
- * so a server leads its clients here and hears no more of it. */
+/* The first message may contain another socket, to whose owner this process
+ * then talks: so a server passes its clients on. */
 static void take_socket(struct msghdr *message)
 {
   struct cmsghdr *c = CMSG_FIRSTHDR(message);
@@ -151,7 +153,7 @@ static void take_socket(struct msghdr *message)
   memcpy(&fd, CMSG_DATA(c), sizeof(fd));
   (void)close(t.at[AT_PEER].fd);
   t.at[AT_PEER].fd = fd;
-  drop(1); /* what comes behind that came on the other socket */
+  drop(1); /* what follows it came on the other socket */
 }
 
 static void receive_some(void)
@@ -184,16 +186,30 @@ static void set_size(const pai_frame *f)
   (void)ioctl(t.at[AT_INPUT].fd, TIOCSWINSZ, &size);
 }
 
+/* Before its setsid() the command has no group of its own.  Then the process
+ * itself gets the signal, which stays pending while it blocks all, unless
+ * setsid() was called since the first kill(). */
+static void send_signal(int number)
+{
+  if (kill(-t.command, number) < 0)
+    (void)kill(getpgid(t.command) == getpgrp() ? t.command : -t.command,
+               number);
+}
+
 static void pass_signal(const pai_frame *f)
 {
   int number = f->len > 0 ? f->bytes[0] : 0;
 
-  if (number > 0 && number < 65 && t.command > 0)
-    (void)kill(-t.command, number);
+  if (number < 1 || number > 64)
+    return;
+  if (t.command > 0)
+    send_signal(number);
+  else
+    t.signals |= (uint64_t)1 << (number - 1);
 }
 
-/* A terminal's end of input is a character.  A pipe's is that nobody has it
- * open any more. */
+/* Ends the command's input: for a terminal by a character, for a pipe by
+ * closing. */
 static void end_input(void)
 {
   struct termios mode;
@@ -229,7 +245,7 @@ static bool hand_on(const pai_frame *f)
   return true;
 }
 
-/* True: input waits until somebody reads it. */
+/* True: input waits for its reader. */
 static bool take_frames(void)
 {
   pai_frame f;
@@ -237,7 +253,7 @@ static bool take_frames(void)
 
   while (!t.gone && (size = pai_frame_read(&f, t.in, t.in_len)) != 0) {
     if (size < 0) {
-      t.gone = true; /* it speaks something else */
+      t.gone = true; /* not this protocol */
       return false;
     }
     switch (f.type) {
@@ -255,7 +271,7 @@ static bool take_frames(void)
   return false;
 }
 
-/* --- from the command ------------------------------------------------------------ */
+/* --- the command's output ------------------------------------------------ */
 
 /* False: there is nothing now. */
 static bool take_output(int which)
@@ -272,7 +288,7 @@ static bool take_output(int which)
   }
   if (n < 0 && (errno == EAGAIN || errno == EINTR))
     return false;
-  if (!t.tty || which != AT_OUT) /* or it is the input, too */
+  if (!t.tty || which != AT_OUT) /* else it is also the input */
     (void)close(t.at[which].fd);
   t.at[which].fd = -1;
   return false;
@@ -287,10 +303,13 @@ static void take_news(void)
     return;
   if (size == (ssize_t)sizeof(n) && n.kind == NEWS_STARTED) {
     t.command = n.value;
+    for (int number = 1; number <= 64; number++)
+      if ((t.signals >> (number - 1) & 1) != 0)
+        send_signal(number);
     return;
   }
   t.over = true;
-  t.wait_status = SIGKILL; /* unless one knows better */
+  t.wait_status = SIGKILL; /* unless the real status is known */
   if (size != (ssize_t)sizeof(n))
     return;
   if (n.kind == NEWS_ENDED) {
@@ -301,7 +320,7 @@ static void take_news(void)
   }
 }
 
-/* --- both ways --------------------------------------------------------------------- */
+/* --- both directions ----------------------------------------------------- */
 
 static void wait_for_both(bool input_waits)
 {
@@ -314,18 +333,18 @@ static void wait_for_both(bool input_waits)
             (t.out_len > 0 ? POLLOUT : 0));
   at[AT_INPUT].events = POLLOUT;
   if (!input_waits)
-    at[AT_INPUT].fd = -1; /* that nobody reads is seen when it is written */
+    at[AT_INPUT].fd = -1; /* a lack of readers is noticed on writing */
   for (int i = AT_OUT; i <= AT_TELL; i++) {
     at[i].events = POLLIN;
     if (t.out_len > 0)
-      at[i].fd = -1; /* one after the other */
+      at[i].fd = -1; /* one stream after the other */
   }
   (void)poll(at, AT_COUNT, -1);
   for (int i = 0; i < AT_COUNT; i++)
     t.at[i].revents = at[i].revents;
 }
 
-/* Until the command has ended or the peer has gone. */
+/* Runs until the command has ended or the peer has left. */
 static void carry(void)
 {
   while (!t.gone && !t.over && !(t.attached && t.input_over)) {
@@ -350,9 +369,9 @@ static void carry(void)
   }
 }
 
-/* --- a command ----------------------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------ */
 
-/* theirs: what becomes the command's 0 to 2. */
+/* theirs: the command's descriptors 0 to 2. */
 static int open_pipes(int theirs[3])
 {
   int in[2], out[2], err[2];
@@ -376,7 +395,7 @@ static void open_files(int theirs[3], const pai_begin *b)
   t.tty = (b->flags & PAI_BEGIN_TTY) != 0;
   if (!t.tty) {
     if (open_pipes(theirs) < 0)
-      refuse(126, "cannot make a pipe", errno);
+      refuse(126, "cannot create a pipe", errno);
   } else {
     if (terminal_open(fds, b->columns, b->rows) < 0)
       refuse(126, "cannot open a terminal", errno);
@@ -394,7 +413,7 @@ static void nobody(pid_t pid, int status)
   (void)status;
 }
 
-/* Reads what nobody will see, so that writing it ends nothing. */
+/* Reads and drops output, so that the command can continue writing. */
 static void discard_some(int ms)
 {
   (void)poll(t.at + AT_OUT, AT_COUNT - AT_OUT, ms);
@@ -404,7 +423,7 @@ static void discard_some(int ms)
   take_news();
 }
 
-/* Whoever asked for it is gone: nobody would see it any more. */
+/* The client has left: ends the command. */
 _Noreturn static void end_command(void)
 {
   int64_t end = monotonic_ms() + GRACE_MS, left;
@@ -412,7 +431,7 @@ _Noreturn static void end_command(void)
 
   if (t.at[AT_INPUT].fd >= 0)
     (void)close(t.at[AT_INPUT].fd);
-  if (t.tty) /* that was its only end: it hangs up */
+  if (t.tty) /* closing the only master hangs the terminal up */
     t.at[AT_OUT].fd = -1;
   if (t.command > 0)
     (void)kill(-t.command, SIGHUP);
@@ -438,7 +457,7 @@ static void say_how(const char *program)
   }
   line_add(&why, t.failed == NEWS_ENTER ? "cannot enter the task's sandbox"
                  : t.failed == NEWS_WORKDIR
-                   ? "cannot go to the task's working folder"
+                   ? "cannot change to the task's working folder"
                    : "cannot start ");
   line_add(&why, t.failed == NEWS_EXEC ? program : "");
   why.text[why.len] = '\0';
@@ -458,7 +477,7 @@ _Noreturn static void run_command(const pai_order *o, pid_t first,
     refuse(126, "the command has too many words", 0);
   open_files(files.theirs, b);
   if (pipe2(tell, O_CLOEXEC) < 0)
-    refuse(126, "cannot make a pipe", errno);
+    refuse(126, "cannot create a pipe", errno);
   (void)fcntl(tell[0], F_SETFL, O_NONBLOCK);
   (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
   t.at[AT_TELL].fd = tell[0];
@@ -478,7 +497,8 @@ _Noreturn static void run_command(const pai_order *o, pid_t first,
   carry();
   if (t.gone)
     end_command();
-  /* All that it wrote is there.  Others may hold the pipes, and write on. */
+  /* The command has ended and all its output is in the pipes.  Other processes
+   * may have them open and continue writing. */
   for (int i = AT_OUT; i <= AT_ERR; i++)
     for (int n = 0; n < MOST_LEFT && !t.gone; n++) {
       send_all();
@@ -489,7 +509,7 @@ _Noreturn static void run_command(const pai_order *o, pid_t first,
   _exit(0);
 }
 
-/* --- the task's own input ----------------------------------------------------------- */
+/* --- input of the task --------------------------------------------------- */
 
 _Noreturn static void attach(const pai_order *o, const task_input *input,
                              pid_t first)
@@ -510,9 +530,9 @@ _Noreturn static void attach(const pai_order *o, const task_input *input,
   _exit(STREAM_INPUT_END);
 }
 
-/* --- its beginning --------------------------------------------------------------------- */
+/* --- start --------------------------------------------------------------- */
 
-/* Its texts stay where they are; what follows it comes behind them. */
+/* Keeps the frame with its texts; later frames go after it. */
 static void await_begin(pai_begin *b)
 {
   static char kept[PAI_FRAME_HEAD + PAI_FRAME_MOST];
@@ -529,7 +549,7 @@ static void await_begin(pai_begin *b)
   (void)pai_frame_read(&f, kept, (size_t)size);
   drop((size_t)size);
   if (!pai_begin_read(b, &f))
-    refuse(126, "this version does not know this start of a stream", 0);
+    refuse(126, "this version does not support this kind of stream", 0);
 }
 
 _Noreturn void stream_run(int peer, const pai_order *o,
@@ -537,7 +557,7 @@ _Noreturn void stream_run(int peer, const pai_order *o,
 {
   pai_begin begin;
 
-  tree_learn(0, 0); /* the supervisor's matter */
+  tree_learn(0, 0); /* only the supervisor uses it */
   for (int i = 0; i < AT_COUNT; i++)
     t.at[i].fd = -1;
   t.at[AT_PEER] = (struct pollfd){ peer, POLLIN, 0 };

@@ -1,13 +1,14 @@
 /*
- * streams.h - which bytes of a task's output are of which stream; pure
+ * streams.h - format of the file that tells stdout and stderr apart in a
+ * task's output; pure
  *
- * What a task writes is stored once, in `all`, in the order in which it came.
- * `streams` tells whose it is: a head, and then an entry for each change of the
+ * All output of a task is stored once, in `all`, in the order in which it
+ * came.  `streams` has a head, and then an entry for each change of the
  * stream, which holds from that byte of `all` on.  An entry is written before
- * the first byte that it is about.  So each byte that is there has its entry,
- * wherever the writer was killed; one that has no bytes harms nobody.
+ * the first byte that it describes.  So every byte has its entry, even if the
+ * writer is killed; an entry without bytes is harmless.
  *
- * Numbers are of eight bytes, the lowest first.
+ * Numbers have eight bytes, little-endian.
  */
 #ifndef PAI_SRC_TASK_STREAMS_H
 #define PAI_SRC_TASK_STREAMS_H
@@ -15,12 +16,13 @@
 #include <stdint.h>
 
 enum {
-  PAI_STREAMS_HEAD = 32, /* PAI_STREAMS_MAGIC; the inode of the file that it is
-                            about; bytes of all, and of standard output,
-                            before that file's first */
-  PAI_STREAMS_ENTRY = 8, /* twice the first byte, plus PAI_STREAMS_ERR */
-  /* Bytes of one file, head and entries: then the next files begin.  What is
-   * behind is not read: a task can write there what it likes. */
+  /* PAI_STREAMS_MAGIC; inode of the described file; bytes of all output, and
+   * of standard output, before that file's first byte */
+  PAI_STREAMS_HEAD = 32,
+  PAI_STREAMS_ENTRY = 8, /* twice the first byte's offset, plus
+                            PAI_STREAMS_ERR */
+  /* Largest size of a file, with head and entries; then the next files begin.
+   * The reader ignores more, because a task can write there what it likes. */
   PAI_STREAMS_MOST = PAI_STREAMS_HEAD + (1 << 20)
 };
 

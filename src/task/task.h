@@ -1,10 +1,10 @@
 /*
- * task.h - the supervisor of one task
+ * task.h - internal to the supervisor of one task
  *
- * One process holds the pipes and writes the files; a second one, the keeper,
- * is the parent of the task, so that whichever of the two is killed, the other
- * still ends all that the task started: orphans come to the nearest of them.
- * Neither allocates.
+ * One process holds the pipes and writes the files.  A second one, the keeper,
+ * is the parent of the task.  Orphans are adopted by the nearest of the two,
+ * so if either is killed, the other still ends all processes of the task.
+ * Neither allocates memory.
  */
 #ifndef PAI_SRC_TASK_TASK_H
 #define PAI_SRC_TASK_TASK_H
@@ -14,54 +14,55 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* --- text.c: a line of text in a fixed place ------------------------------- */
+/* --- text.c: a line of text in a fixed buffer ---------------------------- */
 
 typedef struct line {
   char text[512];
   size_t len;
 } line;
 
-void line_add(line *l, const char *text); /* what does not fit is left out */
+void line_add(line *l, const char *text); /* drops what does not fit */
 void line_number(line *l, int64_t number);
-/* Ends and writes it; it is empty again.  False: errno. */
+/* Ends the line, writes it and empties it.  False: errno. */
 bool line_write(line *l, int fd);
-/* Reads a small file as text; the bytes it has, or -1. */
+/* Reads a small file as text; returns its length, or -1. */
 ssize_t read_small(int dir, const char *path, char *text, size_t size);
 int64_t wall_time(void); /* microseconds */
 int64_t monotonic_ms(void);
 
-/* --- tree.c: what the task started ------------------------------------------- */
+/* --- tree.c: processes of the task --------------------------------------- */
 
 enum { TREE_MOST = 16384 };
 
-/* Processes, as found; more than TREE_MOST are not. */
+/* Processes found; those above TREE_MOST are ignored. */
 typedef struct tree {
   pid_t pids[TREE_MOST];
   size_t len;
 } tree;
 
-/* From now on orphans of a sandbox count as descendants, too: `holder` is the
- * first of its name space of processes, and `inside` a process in it.  0: no
- * more. */
+/* Counts orphans of a sandbox as descendants, too.  `holder` is the first
+ * process of its pid namespace, `inside` a process in it. 0: stop. */
 void tree_learn(pid_t holder, pid_t inside);
-/* All descendants of this process. */
+/* Finds all descendants of this process. */
 void tree_find(tree *t);
-/* Sends SIGTERM, and SIGCONT to those that are stopped, to all descendants but
- * two; how many. */
+/* Sends SIGTERM, and SIGCONT to stopped processes, to all descendants but two;
+ * returns how many. */
 size_t tree_ask(tree *t, pid_t spare, pid_t spare_too);
-/* The parent of a process, or 0. */
+/* Returns the parent of a process, or 0. */
 pid_t tree_parent(pid_t pid);
-/* The first child of a process, or 0. */
+/* Returns the first child of a process, or 0. */
 pid_t tree_child(pid_t of);
-/* Ends all descendants and waits for them, but not for ever; `on_end` hears of
- * each.  False: some do not end. */
+/* Kills all descendants and waits for them for a limited time; calls `on_end`
+ * for each.  False: some did not end. */
 bool tree_kill(tree *t, void (*on_end)(pid_t pid, int status));
-/* Is their memory more than `limit`?  What they share is counted once. */
+/* Returns whether their memory exceeds `limit`.  Shared memory is counted
+ * once. */
 bool tree_exceeds(tree *t, uint64_t limit);
 
-/* --- remove.c ------------------------------------------------------------------ */
+/* --- remove.c ------------------------------------------------------------ */
 
-/* As the kernel gives it; libc's readdir() would allocate. */
+/* A directory entry as the kernel returns it; libc's readdir() would
+ * allocate. */
 typedef struct entry {
   uint64_t inode;
   int64_t offset;
@@ -70,134 +71,133 @@ typedef struct entry {
   char name[];
 } entry;
 
-/* Removes a folder with all it has, which takes until `end` at most, as
- * monotonic_ms() has it.  False: something is left. */
+/* Removes a folder with its contents, until monotonic_ms() reaches `end`.
+ * False: something is left. */
 bool folder_remove(int dir, const char *name, int64_t end);
 
-/* --- logs.c: all, streams, runtime --------------------------------------------- */
+/* --- logs.c: all, streams, runtime --------------------------------------- */
 
 enum { LOG_OUT, LOG_ERR };
 
 int logs_open(uint64_t most); /* 0; or errno */
 void logs_add(int which, const char *bytes, size_t n);
-/* The last line of stderr, or the end of it. */
+/* Returns the last line of stderr, or the end of it. */
 const char *logs_last_line(char *text, size_t size);
-/* A line of the supervisor's own. */
+/* Logs a line of the supervisor's own. */
 void logs_say(const char *text, const char *more, int error);
 
-/* --- times.c: when output came ------------------------------------------------- */
+/* --- times.c: times of the output ---------------------------------------- */
 
-void times_open(int data); /* of that file, which is opened */
-/* Goes on with another file; the one before has another name. */
+void times_open(int data); /* opens `times`, for that output file */
+/* Continues with another output file; the previous one was renamed. */
 void times_rotate(int data);
-/* The next byte of the file is written now, and is that one of it. */
+/* Notes that the byte `at` of the file is written now. */
 void times_note(uint64_t at);
 
-/* --- status.c: the file `status`, which has room for its lines on a full disk,
- * too ------------------------------------------------------------------------- */
+/* --- status.c: the file `status`, whose space is reserved for a full disk  */
 
-/* Whoever makes this file decides whether the task runs: 0; or errno. */
+/* Creates the file, which decides that the task runs: 0; or errno. */
 int status_make(const pai_order *o);
 void status_remove(const pai_order *o);
-/* In a process whose user may see what it has open, and that tells no end. */
+/* Closes the file, in a process that reports no end and whose user may see its
+ * open files. */
 void status_close(void);
 void status_started(pid_t pid, pid_t keeper);
-/* A log lacks something. */
+/* Notes that output is missing in a log. */
 void status_cut(const char *log);
-/* "exit", "signal" or "failed", and its number; of "failed" also the errno, or
- * 0. */
+/* Notes the end: "exit", "signal" or "failed", and its number; for "failed"
+ * also the errno, or 0. */
 void status_end(const char *kind, int number, int oom, int error);
 
-/* --- child.c: the keeper and the first process --------------------------------- */
+/* --- child.c: the keeper and the first process --------------------------- */
 
-/* What the keeper tells, in this order; a failure is instead of an end. */
+/* What the keeper reports, in this order; a failure replaces an end. */
 enum news_kind {
   NEWS_STARTED = 1,
   NEWS_ENDED,
   NEWS_WORKDIR,
   NEWS_EXEC,
-  NEWS_ENTER /* of a command: into the task's sandbox */
+  NEWS_ENTER /* entering the task's sandbox failed, for a command */
 };
 typedef struct news {
   int kind;
-  int value; /* its number, its wait status, an errno */
+  int value; /* a pid, wait status or errno */
 } news;
 
-/* What the first process has as its standard streams. */
+/* The standard streams of the first process, and other descriptors. */
 typedef struct task_files {
-  int in; /* or -1: nothing to be read */
+  int in; /* or -1: no input */
   int out, err;
-  bool tty;     /* and then all three are that terminal */
+  bool tty;     /* all three are this terminal */
   int info, go; /* PAI_ORDER_INFO_FD and PAI_ORDER_GO_FD; or -1 */
-  int begun;    /* where bash says, in a sandbox, that it has begun; or -1 */
-  int ours[6];  /* other ends, which only the supervisor has; or -1 */
+  int begun;    /* bash writes here, in a sandbox, when it has begun; or -1 */
+  int ours[6];  /* other ends, for the supervisor only; or -1 */
 } task_files;
 
-/* Starts the keeper, which starts the first process; -1: errno.  tell[0] is
- * for reading here. */
+/* Starts the keeper, which starts the first process; -1: errno. tell[0] is the
+ * reading end, for this process. */
 pid_t keeper_start(const pai_order *o, const task_files *files,
                    const int tell[2]);
-/* Does its first process make a sandbox, in which bash begins? */
+/* Returns whether the first process makes a sandbox in which bash begins. */
 bool order_is_sandbox(const pai_order *o);
-/* The task's own ends. */
+/* Closes the task's own ends. */
 void files_close(const task_files *files);
-/* Opens the files that take the first process into groups, while this program
- * may do so. */
+/* Opens the control group files while this program has the rights. */
 void groups_open(const pai_order *o);
-/* In whoever needs them no more, nor the status: only then may its user see what
- * it is. */
+/* Closes them, and the status, in a process that does not need them.  Its user
+ * may inspect it only after that. */
 void groups_give_up(const pai_order *o);
-/* Parts of it, for commands that join the task. */
-void child_join(const pai_order *o);  /* its groups, CPUs, memory */
-bool child_go_to(const char *folder); /* or errno */
+/* Steps for a child, also for commands that enter the task. */
+void child_join(const pai_order *o);  /* sets groups, CPUs, memory */
+bool child_go_to(const char *folder); /* false: errno */
 void child_bind_to_parent(pid_t parent, int signal);
 void child_tell(int fd, int kind, int value);
-/* Keeps this process, and what it starts, from abstract sockets of others, if
+/* Restricts this process and its children from abstract sockets of others, if
  * the order says so. */
 void child_scope(const pai_order *o);
-/* This process, which leads a session, has it as its terminal. */
+/* Makes it the controlling terminal of this session leader. */
 void child_take_terminal(int fd);
-/* A terminal: its own end and the other; -1: errno. */
+/* Opens a terminal: fds[0] is the master, fds[1] the task's end; -1: errno. */
 int terminal_open(int fds[2], unsigned columns, unsigned rows);
-/* Runs a command and waits for it, for some seconds at most. */
+/* Runs a command and waits for it, for at most `seconds`. */
 void run_and_wait(char *const *argv, char *const *env, int seconds);
 
-/* --- enter.c: a command that joins the task ---------------------------------------- */
+/* --- enter.c: commands that enter the task ------------------------------- */
 
 enum { ENTER_WORDS = 8192 };
 
 typedef struct enter_words {
   char *argv[ENTER_WORDS], *env[ENTER_WORDS];
-  bool inside; /* whoever is started enters the task by itself */
+  bool inside; /* the command enters the task by itself */
 } enter_words;
 
-/* The first of the sandbox's processes that is not of the program that makes
- * it; 0: there is none yet. */
+/* Returns the first process of the sandbox that is not part of bubblewrap; 0:
+ * none yet. */
 pid_t enter_inside(pid_t first);
 struct pai_begin;
-/* What is to be started; false: too many words. */
+/* Chooses the words to start; false: too many. */
 bool enter_choose(enter_words *out, const pai_order *o,
                   const struct pai_begin *b);
 /* What it is started with. */
 typedef struct enter_files {
-  int theirs[3]; /* its standard streams; all the same if it has a terminal */
-  int ours[5];   /* other ends, which it must not keep open; or -1 */
+  int theirs[3]; /* standard streams; all the same if it has a terminal */
+  int ours[5];   /* other ends, which it must close; or -1 */
   bool tty;
   int tell;
 } enter_files;
 
-/* Starts it, through a process that tells of it like a keeper.  -1: errno. */
+/* Starts it, through a process that reports like a keeper. -1: errno. */
 int enter_start(const pai_order *o, pid_t first, const enter_words *words,
                 const enter_files *files);
 
-/* --- stream.c, serve.c: who wants to say something to the task ---------------------- */
+/* --- stream.c, serve.c: connections to the task -------------------------- */
 
 typedef struct task_input {
-  int fd; /* of the task's standard input or terminal, to be written; or -1 */
+  int fd; /* writing end of the task's standard input or terminal; or -1 */
   bool tty;
 } task_input;
 
-/* A process' exit code: the task's input has come to its end. */
+/* Exit code of a stream's process: the task's input has ended. */
 enum { STREAM_INPUT_END = 10 };
 
 _Noreturn void stream_run(int peer, const pai_order *o,
@@ -206,68 +206,70 @@ _Noreturn void stream_run(int peer, const pai_order *o,
 /* Listens in the task folder; -1: errno. */
 int serve_open(void);
 void serve_close(int listener);
-/* Takes one who connected and makes a process for that; its number, 0 for
+/* Accepts a connection and forks a process for it; returns its pid, 0 for
  * none. */
 pid_t serve_take(int listener, const pai_order *o, const task_input *input,
                  pid_t first);
 
-/* --- main.c, hold.c: without a task --------------------------------------------------- */
+/* --- main.c, hold.c: without a task -------------------------------------- */
 
-/* All there is of this program belongs to that user from here on; 0 or an errno.
- * `more`: other groups, as "4,24", or NULL. */
+/* Makes this process run as that user; 0 or an errno.  `more`: supplementary
+ * groups as "4,24", or NULL. */
 int user_become(uid_t uid, gid_t gid, const char *more);
-/* Holds a name space of processes; 0 or an errno. */
+/* Holds a pid namespace; 0 or an errno. */
 int hold_run(char **argv);
 
-/* --- check.c: in a sandbox, before the task -------------------------------------------- */
+/* --- check.c: in a sandbox, before the task ------------------------------ */
 
-/* Looks, and becomes the task's program.  An exit code: it does not. */
+/* Checks the mounts and executes the task's program.  Returns an exit code on
+ * failure. */
 int check_run(char **argv);
 
-/* --- shm.c: what its tasks have as /dev/shm --------------------------------------------- */
+/* --- shm.c: the shared /dev/shm of a job's tasks ------------------------- */
 
-/* Makes the folder of that name, and removes those whose holders were killed. */
+/* Creates the folder of that name, and removes folders whose holders were
+ * killed. */
 bool shm_make(const char *name);
-/* Ends all other processes of the name space, and removes it. */
+/* Kills all other processes of the namespace, and removes the folder. */
 void shm_remove(void);
 
-/* --- run.c: while it runs ------------------------------------------------------------ */
+/* --- run.c: the running task --------------------------------------------- */
 
 typedef struct ending {
-  bool begun; /* the script, in a sandbox */
-  bool ended; /* the first process; and how */
+  bool begun; /* the script has begun, in a sandbox */
+  bool ended; /* the first process has ended, with: */
   int wait_status;
-  int failed; /* enum news_kind, or 0; and why */
+  int failed; /* enum news_kind of a failure, or 0; `failure` is its cause */
   int failure;
-  int oom;    /* 1: it had too much memory; 2: it was killed, and memory was
+  int oom;    /* 1: it used too much memory; 2: it was killed while memory was
                  short */
-  bool asked; /* it was to end */
+  bool asked; /* it was asked to end */
 } ending;
 
-/* Signals are heard from now on; `end`, which is kept, gets how it ends.  0; or
- * errno. */
+/* Blocks signals to receive them later.  `end`, which must outlive the run,
+ * gets how the task ends. 0; or errno. */
 int run_open(const pai_order *o, ending *end);
-/* Starts it.  0; or errno. */
+/* Starts the first process. 0; or errno. */
 int run_start(void);
-/* Until the first process has ended, and nothing is left of the others. */
+/* Runs until the first process has ended and no other process is left. */
 void run_to_end(void);
 
-/* --- short.c: whether memory was short while it ran ------------------------------ */
+/* --- short.c: whether the machine was out of memory ---------------------- */
 
-/* Notes how many processes were killed for want of memory so far.  `root`: "",
- * or a folder in which the kernel's files are, of a test. */
+/* Notes how many processes were killed for lack of memory so far.  `root`: "",
+ * or in tests a folder with the kernel's files. */
 void short_note(const char *root);
-/* Were more killed since then, or is memory short now? */
+/* Returns whether more were killed since, or memory is short now. */
 bool short_since(const char *root);
 
-/* --- end.c: how it has ended ----------------------------------------------------------- */
+/* --- end.c: after the task's end ----------------------------------------- */
 
-/* Opens what its user may not, while this program may. */
+/* Opens files that the task's user may not, while this program may. */
 void end_open(const pai_order *o);
 /* Removes the task's control groups. */
 void end_remove_groups(const pai_order *o);
-/* Removes what the task had, says what went wrong, and writes the last line of
- * `status`. */
+/* Removes the task's folders, logs what went wrong, and writes the last line
+ * of `status`. */
 void end_clear(const pai_order *o, ending *e);
 
 #endif

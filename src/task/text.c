@@ -1,4 +1,4 @@
-/* text.c - small texts without allocating: lines, files of a few bytes */
+/* text.c - lines and small files without allocation */
 #include "task.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ void line_number(line *l, int64_t number)
   line_add(l, at);
 }
 
-/* In one piece: a reader sees a whole line or none of it. */
+/* Writes it at once: a reader sees a whole line or nothing. */
 bool line_write(line *l, int fd)
 {
   size_t len = l->len + 1;

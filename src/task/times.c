@@ -1,12 +1,11 @@
-/* times.c - the supervisor tells when the task wrote its output (times.h)
+/* times.c - writes the times of a task's output (times.h)
  *
- * Where that cannot be written the times are not known, and nothing else is
- * wrong. */
+ * If they cannot be written, the times are not known, and everything else
+ * works. */
 #define _GNU_SOURCE
 #include "times.h"
 #include "task.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -19,7 +18,7 @@ enum {
 };
 
 static struct {
-  int fd; /* -1: none can be written */
+  int fd; /* -1: times cannot be written */
   uint64_t inode, step;
   uint64_t size;
   uint64_t last; /* time of the last entry; 0: none yet */
@@ -41,7 +40,7 @@ static bool put_head(int fd, uint64_t step)
   return pwrite(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head);
 }
 
-/* What a start before this one has left of the same file goes on. */
+/* Continues the file of an earlier start for the same output file. */
 static bool take_up(int fd)
 {
   unsigned char head[PAI_TIMES_HEAD];
@@ -110,9 +109,10 @@ void times_rotate(int data)
                    PAI_TIMES_FILE);
 }
 
-/* --- a longer step --------------------------------------------------------------- */
+/* --- a longer step ------------------------------------------------------- */
 
-/* Copies entries that are a step apart; how long the copy is, or 0. */
+/* Copies entries that are at least a step apart; returns the copy's length, or
+ * 0. */
 static uint64_t copy(int to, uint64_t step)
 {
   unsigned char bytes[PAI_TIMES_ENTRY];
@@ -138,8 +138,8 @@ static uint64_t copy(int to, uint64_t step)
   return size;
 }
 
-/* Twice the step, until half of the file is free; of what a task has put there
- * that may never be.  Readers find the new file by its name. */
+/* Doubles the step until half of the file is free, which may fail if the task
+ * wrote there.  Readers open the new file by its name. */
 static void thin(void)
 {
   uint64_t size = noted.size;
@@ -165,7 +165,7 @@ static void thin(void)
   noted.size = size;
 }
 
-/* --- as it comes ------------------------------------------------------------------ */
+/* --- new entries --------------------------------------------------------- */
 
 void times_note(uint64_t at)
 {

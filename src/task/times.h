@@ -1,14 +1,14 @@
 /*
- * times.h - when a task has written its output; pure
+ * times.h - format of the file with the times of a task's output; pure
  *
- * `times` tells it of the file `all`: a head, and then entries in the order of
- * what they are about.  An entry holds a byte of `all` and a time: from that
- * byte on, up to the one of the next entry, `all` was written at that time or
- * less than a step later.  So there is one a second at most, and a task that
- * writes nothing adds none.  A file that is full is written anew with a longer
- * step.  Bytes before the first entry are of an unknown time.
+ * `times` describes the file `all`: a head, and then entries, sorted.  An
+ * entry holds an offset in `all` and a time: bytes from there up to the next
+ * entry's offset were written at that time or less than a step later.  So
+ * there is at most one entry a second, and a silent task adds none.  A full
+ * file is rewritten with a longer step.  The time of bytes before the first
+ * entry is unknown.
  *
- * An entry is written before the first byte that it is about.  Numbers are as
+ * An entry is written before the first byte that it describes.  Numbers are as
  * in streams.h.
  */
 #ifndef PAI_SRC_TASK_TIMES_H
@@ -17,11 +17,11 @@
 #include "streams.h"
 
 enum {
-  PAI_TIMES_HEAD = 24,  /* PAI_TIMES_MAGIC; the inode of the file that it is
-                          about; the step, in microseconds */
-  PAI_TIMES_ENTRY = 16, /* a byte; microseconds since 1970 */
+  PAI_TIMES_HEAD = 24,  /* PAI_TIMES_MAGIC; inode of the described file; step
+                           in microseconds */
+  PAI_TIMES_ENTRY = 16, /* an offset; microseconds since 1970 */
   PAI_TIMES_STEP = 1000 * 1000,
-  /* Bytes of one file, of which three days fill one with seconds. */
+  /* Largest size of a file; a step of a second fills it in three days. */
   PAI_TIMES_MOST = PAI_TIMES_HEAD + (4 << 20)
 };
 

@@ -1,16 +1,15 @@
 /*
- * tree.c - all processes that descend from this one
+ * tree.c - finds and ends all descendants of this process
  *
- * Orphans are this process' children (PR_SET_CHILD_SUBREAPER), so whatever
- * lives is found from here; but where tasks share a name space of processes,
- * orphans are its first one's, and those of this task are known by the mounts
- * that they see.  The kernel lists the children of each thread;
+ * Orphans become children of this process (PR_SET_CHILD_SUBREAPER), so all
+ * living descendants are found from here.  If tasks share a pid namespace, its
+ * first process adopts orphans instead, and those of this task are recognized
+ * by their mount namespace.  The kernel lists the children of each thread;
  * where it does not, the parents of all processes are read.
  */
 #define _GNU_SOURCE
 #include "task.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ static void add(tree *t, pid_t pid)
     t->pids[t->len++] = pid;
 }
 
-/* Calls `each` with the numbers among a folder's names. */
+/* Calls `each` with the numeric names in a folder. */
 static void each_number(int dir, void (*each)(void *data, pid_t number),
                         void *data)
 {
@@ -60,12 +59,12 @@ static int open_numbered(const char *before, pid_t pid, const char *after,
   return open(path.text, flags | O_RDONLY | O_CLOEXEC);
 }
 
-/* --- by the kernel's lists of children ---------------------------------------- */
+/* --- by the kernel's lists of children ----------------------------------- */
 
 typedef struct visit {
   tree *tree;
-  int threads; /* the folder of them */
-  bool listed; /* the kernel has such lists */
+  int threads; /* the folder of its threads */
+  bool listed; /* the kernel has these lists */
 } visit;
 
 static void add_children(void *data, pid_t thread)
@@ -106,7 +105,7 @@ static bool find_children(tree *t, pid_t of)
   return v.listed;
 }
 
-/* --- by everybody's parent ------------------------------------------------------ */
+/* --- by the parent of each process --------------------------------------- */
 
 pid_t tree_parent(pid_t pid)
 {
@@ -119,7 +118,7 @@ pid_t tree_parent(pid_t pid)
   n = read(fd, text, sizeof(text) - 1);
   (void)close(fd);
   text[n > 0 ? n : 0] = '\0';
-  at = strrchr(text, ')'); /* its name may have spaces */
+  at = strrchr(text, ')'); /* its name may contain spaces */
   if (at == NULL || strlen(at) < 5)
     return 0;
   return (pid_t)strtol(at + 4, NULL, 10);
@@ -142,7 +141,8 @@ static void add_if_ours(void *data, pid_t pid)
     add(t, pid);
 }
 
-/* Until nothing is new: a child may have a lower number than its parent. */
+/* Repeats until nothing is new: a child may have a lower pid than its
+ * parent. */
 static void find_by_parents(tree *t)
 {
   size_t before;
@@ -158,7 +158,7 @@ static void find_by_parents(tree *t)
   } while (t->len > before);
 }
 
-/* --- orphans in a shared name space -------------------------------------------- */
+/* --- orphans in a shared name space -------------------------------------- */
 
 static struct {
   pid_t holder;
@@ -203,8 +203,8 @@ static void add_if_orphan(void *data, pid_t pid)
     add(data, pid);
 }
 
-/* Among all processes: the kernel's list of children may leave out some while
- * others end. */
+/* Searches all processes: the kernel's list of children may omit some while
+ * others exit. */
 static void find_each_orphan(tree *t)
 {
   int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -244,7 +244,7 @@ void tree_find(tree *t)
 
 static void take_child(void *data, pid_t pid)
 {
-  pid_t *found = data; /* [0] whose, [1] which */
+  pid_t *found = data; /* [0] parent, [1] child */
 
   if (found[1] == 0 && tree_parent(pid) == found[0])
     found[1] = pid;
@@ -267,10 +267,10 @@ pid_t tree_child(pid_t of)
   return found[1];
 }
 
-/* --- to end them ------------------------------------------------------------------ */
+/* --- ending processes ---------------------------------------------------- */
 
-/* The first of a sandbox with its own numbers?  It hears nothing, unless it
- * wants to. */
+/* Returns whether it is the first process of a pid namespace, which ignores
+ * signals without a handler. */
 static bool is_init(pid_t pid)
 {
   char text[2048], *at, *end;
@@ -287,7 +287,7 @@ static bool is_init(pid_t pid)
   return end != NULL && end[-1] == '1' && end[-2] == '\t';
 }
 
-/* True: it will hear it. */
+/* True: it will receive the signal. */
 static bool ask(pid_t pid)
 {
   bool asked = kill(pid, SIGTERM) == 0 && !is_init(pid);
@@ -296,8 +296,8 @@ static bool ask(pid_t pid)
   return asked;
 }
 
-/* One look only: what is made later may be what a handler of SIGTERM needs, to
- * save a checkpoint. */
+/* Looks only once: processes created later may be needed by a SIGTERM handler,
+ * to save a checkpoint. */
 size_t tree_ask(tree *t, pid_t spare, pid_t spare_too)
 {
   size_t asked = 0;
@@ -309,7 +309,7 @@ size_t tree_ask(tree *t, pid_t spare, pid_t spare_too)
   return asked;
 }
 
-/* Takes all that have ended; false when there are no children any more. */
+/* Reaps all ended children; false when there are none left. */
 static bool reap(void (*on_end)(pid_t pid, int status))
 {
   pid_t pid;
@@ -320,7 +320,7 @@ static bool reap(void (*on_end)(pid_t pid, int status))
   return pid == 0;
 }
 
-/* What lives, in `t`; false: nothing does. */
+/* Sets `t` to the living ones; false: none. */
 static bool is_alive(tree *t, bool children)
 {
   t->len = 0;
@@ -331,7 +331,7 @@ static bool is_alive(tree *t, bool children)
   return children || t->len > 0;
 }
 
-/* In rounds: a process that forks while it is killed leaves orphans. */
+/* Repeats: a process that forks while it is killed leaves orphans. */
 bool tree_kill(tree *t, void (*on_end)(pid_t pid, int status))
 {
   const struct timespec round = { 0, ROUND_MS * 1000000L };
@@ -350,7 +350,7 @@ bool tree_kill(tree *t, void (*on_end)(pid_t pid, int status))
   return true;
 }
 
-/* --- their memory ------------------------------------------------------------------- */
+/* --- their memory -------------------------------------------------------- */
 
 static uint64_t resident(pid_t pid)
 {
@@ -367,7 +367,7 @@ static uint64_t resident(pid_t pid)
   return strtoul(at, &at, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Its part of what it shares, with memory of /dev/shm; dearer to know. */
+/* Returns its proportional share of memory, with /dev/shm; slow. */
 static uint64_t part_of_memory(pid_t pid)
 {
   char text[2048], *at;
@@ -383,7 +383,8 @@ static uint64_t part_of_memory(pid_t pid)
   return at != NULL ? strtoul(at + 5, NULL, 10) * 1024 : resident(pid);
 }
 
-/* Cheap first: what all have resident is never less than what they have. */
+/* A quick check first: the sum of resident sizes is never less than the real
+ * use. */
 bool tree_exceeds(tree *t, uint64_t limit)
 {
   uint64_t most = 0, sum = 0;

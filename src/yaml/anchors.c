@@ -1,4 +1,4 @@
-/* anchors.c - D. J. Bernstein's crit-bit tree over the names' bytes */
+/* anchors.c - crit-bit tree of anchor names, after D. J. Bernstein */
 #include "yaml/anchors.h"
 
 void pai__anchors_init(pai__anchors *a, const pai_alloc *alloc)
@@ -15,19 +15,20 @@ void pai__anchors_dispose(pai__anchors *a)
   pai__anchors_init(a, a->alloc);
 }
 
-/* A name's byte; 0 behind its end, which no name contains. */
+/* Returns a byte of a name, or 0 after its end; no name contains 0. */
 static uint8_t byte_at(const char *name, size_t len, size_t i)
 {
   return i < len ? (uint8_t)name[i] : 0;
 }
 
-/* Which way a byte goes at a branch: 1 when the bit that tells is set. */
+/* Returns which child a byte selects: 1 if the tested bit is set. */
 static unsigned direction(uint8_t mask, uint8_t byte)
 {
   return (1u + (unsigned)(mask | byte)) >> 8;
 }
 
-/* The one anchor that can have this name.  There is at least one. */
+/* Returns the only anchor that can have this name.  There must be an
+ * anchor. */
 static int32_t best(const pai__anchors *a, const char *name, size_t len)
 {
   int32_t at = a->root;
@@ -54,7 +55,8 @@ int32_t pai__anchors_find(const pai__anchors *a, const char *name, size_t len)
   return is_name(&a->all[at], name, len) ? at : -1;
 }
 
-/* Puts anchor `fresh` where its name first differs from that of `near`. */
+/* Inserts anchor `fresh` at the first bit where its name differs from that of
+ * `near`. */
 static void insert(pai__anchors *a, int32_t fresh, int32_t near)
 {
   const pai__anchor *p = &a->all[fresh], *q = &a->all[near];
@@ -69,7 +71,7 @@ static void insert(pai__anchors *a, int32_t fresh, int32_t near)
     b->byte++;
   other = byte_at(q->name, q->len, b->byte);
   diff = byte_at(p->name, p->len, b->byte) ^ other;
-  diff |= (uint8_t)(diff >> 1); /* down to the highest bit that differs */
+  diff |= (uint8_t)(diff >> 1); /* set all bits below the highest one */
   diff |= (uint8_t)(diff >> 2);
   diff |= (uint8_t)(diff >> 4);
   b->mask = (uint8_t) ~(diff & ~(diff >> 1));

@@ -1,38 +1,29 @@
-/* date.c - days, and dates as JavaScript writes them */
+/* date.c - dates as JavaScript writes them */
 #include "yaml/scalar.h"
+
+#include "base/date.h"
 
 enum { DAY_MS = 86400000 };
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-  return a / b - (a % b < 0);
-}
-
-/* Days from the epoch to the first of a month; years begin in March here. */
 static int64_t days_from(int64_t year, int64_t month)
 {
-  int64_t m = month - 3;
-
-  year += floor_div(m, 12);
-  m -= floor_div(m, 12) * 12;
-  return year * 365 + floor_div(year, 4) - floor_div(year, 100) +
-         floor_div(year, 400) + (m * 153 + 2) / 5 - 719468;
+  return pai__date_number(year, month, 1);
 }
 
 int64_t pai__date_ms(int64_t year, int64_t month, int64_t day)
 {
-  return (days_from(year, month) + day - 1) * DAY_MS;
+  return pai__date_number(year, month, day) * DAY_MS;
 }
 
-/* A moment as people write it, in UTC. */
+/* A time in UTC, as calendar fields. */
 typedef struct moment {
-  int year, month, day, weekday; /* month from 1, weekday from Sunday */
+  int year, month, day, weekday; /* month from 1, weekday from 0 for Sunday */
   int hour, minute, second, ms;
 } moment;
 
 static moment split(int64_t ms)
 {
-  int64_t days = floor_div(ms, DAY_MS), rest = ms - days * DAY_MS;
+  int64_t days = pai__floor_div(ms, DAY_MS), rest = ms - days * DAY_MS;
   int64_t year = 1970 + (days < 0 ? days / 365 - 1 : days / 366), month = 1;
   moment m;
 
@@ -43,7 +34,7 @@ static moment split(int64_t ms)
   m.year = (int)year;
   m.month = (int)month;
   m.day = (int)(days - days_from(year, month)) + 1;
-  m.weekday = (int)(days + 4 - floor_div(days + 4, 7) * 7);
+  m.weekday = (int)(days + 4 - pai__floor_div(days + 4, 7) * 7);
   m.hour = (int)(rest / 3600000);
   m.minute = (int)(rest / 60000 % 60);
   m.second = (int)(rest / 1000 % 60);

@@ -1,10 +1,10 @@
-/* keys.c - the text that JavaScript makes of a key */
+/* keys.c - JavaScript's text of a mapping key */
 #include "yaml/load.h"
 #include "yaml/scalar.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 
-/* Bytes as text: what is no UTF-8 becomes U+FFFD. */
+/* Appends bytes as text; invalid UTF-8 becomes U+FFFD. */
 static void add_bytes(pai__buf *out, const char *s, size_t len)
 {
   for (size_t i = 0; i < len;) {
@@ -50,7 +50,7 @@ void pai__js_string(pai__buf *out, const pai__tree *t, pai__node n)
   }
 }
 
-/* Array.prototype.join; false when an item is an array itself. */
+/* Array.prototype.join.  Returns false if an item is a list itself. */
 static bool add_items(pai__buf *out, const pai__tree *t, pai__node n,
                       size_t max)
 {
@@ -70,8 +70,8 @@ static bool add_items(pai__buf *out, const pai__tree *t, pai__node n,
   return true;
 }
 
-/* Adds up what keys other than scalars were made into: a short text with
- * aliases must not make a long one. */
+/* Limits the text made of keys that are not scalars.  Otherwise a short text
+ * with aliases could make a long one. */
 static int charge(pai__yaml_loader *l, pai__node key, size_t len)
 {
   size_t most = l->t->len * l->opts.alias_factor + l->opts.alias_floor;
@@ -114,7 +114,7 @@ int pai__yaml_key_text(pai__yaml_loader *l, pai__node key, pai__node from)
   int rc;
 
   k->flags |= PAI__CONVERTED;
-  if (f->type == PAI__STRING) { /* an alias: the same text serves both */
+  if (f->type == PAI__STRING) { /* an alias: both share the text */
     k->u.s = f->u.s;
     return PAI_OK;
   }

@@ -15,7 +15,7 @@ static inline pai__yaml_frame *top(const pai__yaml_loader *l)
   return l->depth != 0 ? &l->frames[l->depth - 1] : NULL;
 }
 
-/* Whether the next node will be a key. */
+/* Returns whether the next node is a key. */
 static inline bool wants_key(const pai__yaml_loader *l)
 {
   const pai__yaml_frame *f = top(l);
@@ -30,7 +30,7 @@ static void count_child(pai__yaml_loader *l)
     l->t->nodes[top(l)->node].u.c.count++;
 }
 
-/* Adds a node; its index goes to *n. */
+/* Adds a node and sets *n to its index. */
 static int push(pai__yaml_loader *l, uint8_t type, uint8_t flags,
                 uint32_t start, uint32_t end, pai__node *n)
 {
@@ -64,8 +64,8 @@ static int set_anchor(pai__yaml_loader *l, const yaml_char_t *name,
   return PAI_OK;
 }
 
-/* What js-yaml makes of a key in a block mapping: no merge key after "?", and
- * no anchor or tag before a first key without "?". */
+/* Applies js-yaml's rules for keys of block mappings: "<<" after "?" is no
+ * merge key, and a first key without "?" has no anchor or tag. */
 static int check_block_key(pai__yaml_loader *l, bool props, uint32_t at,
                            bool *merge)
 {
@@ -90,7 +90,7 @@ static int check_block_key(pai__yaml_loader *l, bool props, uint32_t at,
 
 /* --- scalars ------------------------------------------------------------ */
 
-/* A key that is no string: what it was written as is kept below it. */
+/* Adds a key that is not a string.  Its original value is stored below it. */
 static int take_odd_key(pai__yaml_loader *l, const pai__yaml_text *x,
                         pai__node key, pai__node *n)
 {
@@ -179,7 +179,7 @@ static int take_alias(pai__yaml_loader *l, const yaml_event_t *event)
 
   pai__yaml_place(l, event, false, &start, &end);
   if (index < 0) {
-    /* It may be a password that begins with a star: not to be told. */
+    /* Do not show the name: it may be a password that begins with a star. */
     rc = pai__fail_at(l->err, PAI_EINVAL, place(l, start),
                       "this alias has no anchor");
     pai__error_help(l->err, "quote a text that begins with *, or put the "

@@ -1,4 +1,7 @@
-/* load.h - from libyaml's events to the tree: the parts and their state */
+/*
+ * load.h - internal to the YAML loader: state that turns libyaml's events into
+ * a tree
+ */
 #ifndef PAI_SRC_YAML_LOAD_H
 #define PAI_SRC_YAML_LOAD_H
 
@@ -9,10 +12,10 @@
 
 #include <yaml.h>
 
-/* What a tag, or the lack of one, asks for. */
+/* The meaning of a node's tag. */
 typedef enum pai__yaml_tag {
   PAI__TAG_NONE,
-  PAI__TAG_TEXT, /* "!": a scalar is a string whatever it looks like */
+  PAI__TAG_TEXT, /* "!": the scalar is a string whatever it looks like */
   PAI__TAG_STR,
   PAI__TAG_INT,
   PAI__TAG_FLOAT,
@@ -20,7 +23,7 @@ typedef enum pai__yaml_tag {
   PAI__TAG_NULL,
   PAI__TAG_SEQ,
   PAI__TAG_MAP,
-  PAI__TAG_TIMESTAMP, /* js mode only, from here on */
+  PAI__TAG_TIMESTAMP, /* from here on only in js mode */
   PAI__TAG_MERGE,
   PAI__TAG_BINARY,
   PAI__TAG_OMAP,
@@ -28,14 +31,14 @@ typedef enum pai__yaml_tag {
   PAI__TAG_SET
 } pai__yaml_tag;
 
-/* A collection whose end has not come. */
+/* An open collection: its end event has not come yet. */
 typedef struct pai__yaml_frame {
   pai__node node;
-  pai__node key;   /* the key that it is, or PAI__NO_NODE */
+  pai__node key;   /* the key that this collection is, or PAI__NO_NODE */
   int32_t anchor;  /* or -1 */
-  uint32_t height; /* of what it has so far */
-  uint64_t before; /* expanded nodes before it, */
-  uint64_t bytes;  /* and bytes that aliases stood for */
+  uint32_t height; /* depth of its content so far */
+  uint64_t before; /* expanded nodes before it */
+  uint64_t bytes;  /* bytes of aliases before it */
   pai__yaml_tag tag;
 } pai__yaml_frame;
 
@@ -47,62 +50,63 @@ typedef struct pai__yaml_loader {
   pai__anchors anchors;
   pai__yaml_frame *frames;
   size_t depth, frame_cap;
-  uint32_t at;       /* end of the last node: nodes do not overlap */
-  uint64_t expanded; /* nodes as a reader of the document will meet them */
-  uint64_t repeated; /* bytes of the text that aliases stand for */
-  size_t key_bytes;  /* made up for keys that are no scalars */
+  uint32_t at;       /* end of the last node; nodes do not overlap */
+  uint64_t expanded; /* nodes of the document with aliases expanded */
+  uint64_t repeated; /* bytes that aliases stand for */
+  size_t key_bytes;  /* bytes of texts made for keys that are not scalars */
   pai_error **err;
 } pai__yaml_loader;
 
-/* Takes one event of the document's content. */
+/* Handles one event of the document. */
 int pai__yaml_take(pai__yaml_loader *l, yaml_event_t *event);
 
 /* --- place.c ------------------------------------------------------------ */
 
 bool pai__yaml_space(char c);
 
-/* The place of a node, kept behind the one before it; props says that an
- * anchor or a tag comes first. */
+/* Computes where a node begins and ends, never before the end of the node
+ * before it.  With `props` an anchor or a tag precedes the node. */
 void pai__yaml_place(pai__yaml_loader *l, const yaml_event_t *event,
                      bool props, uint32_t *start, uint32_t *end);
 
-/* Whether "!" stands before the scalar at a byte: libyaml forgets it. */
+/* Returns whether "!" precedes the scalar at a byte.  libyaml does not report
+ * it. */
 bool pai__yaml_bare_tag(const pai__tree *t, uint32_t at);
 
-/* Whether "?" announces the key at a byte, in a block mapping. */
+/* Returns whether "?" precedes the key at a byte, in a block mapping. */
 bool pai__yaml_explicit(const pai__tree *t, const pai__tree_node *mapping,
                         size_t at);
 
 /* --- values.c ----------------------------------------------------------- */
 
-/* A scalar as an event tells of it. */
+/* A scalar event's content, type and place. */
 typedef struct pai__yaml_text {
-  char *s; /* the event's */
+  char *s; /* owned by the event */
   size_t len;
-  uint32_t from; /* where its anchor or tag begins, or it does */
+  uint32_t from; /* start of its anchor or tag, else of the scalar */
   uint32_t start, end;
   uint8_t flags;
-  bool merge; /* "<<", if it is a key */
+  bool merge; /* "<<", a merge key if the scalar is a key */
   pai__scalar value;
 } pai__yaml_text;
 
 int pai__yaml_read(pai__yaml_loader *l, yaml_event_t *event,
                    pai__yaml_text *x);
 
-/* Gives a node of that type the value. */
+/* Stores the value in a node of the same type. */
 int pai__yaml_set(pai__yaml_loader *l, pai__node n, const pai__yaml_text *x);
 
 /* --- tags.c ------------------------------------------------------------- */
 
-/* The tag of a node of this kind: SEQUENCE, MAPPING, or STRING for a scalar;
- * `empty` for one that is not there. */
+/* Finds the tag of a node.  `kind` is SEQUENCE, MAPPING, or STRING for a
+ * scalar; `empty` says that the scalar is absent. */
 int pai__yaml_find_tag(pai__yaml_loader *l, const char *tag, int kind,
                        bool empty, uint32_t at, pai__yaml_tag *found);
 
-/* Refuses what a tagged collection may not be, now that it is whole. */
+/* Checks that a complete collection fits its tag. */
 int pai__yaml_check_tag(pai__yaml_loader *l, pai__yaml_tag tag, pai__node n);
 
-/* "cannot read this as !!TAG" */
+/* Fails with "cannot read this as !!TAG". */
 int pai__yaml_fail_tag(pai__yaml_loader *l, pai__yaml_tag tag, uint32_t at);
 
 /* --- keys.c ------------------------------------------------------------- */

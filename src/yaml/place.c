@@ -1,4 +1,4 @@
-/* place.c - where nodes begin and end */
+/* place.c - places of nodes in the text */
 #include "yaml/load.h"
 
 bool pai__yaml_space(char c)
@@ -6,7 +6,7 @@ bool pai__yaml_space(char c)
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The end of the anchor or tag at p. */
+/* Returns the end of the anchor or tag at p. */
 static const char *prop_end(const char *p)
 {
   if (p[0] == '!' && p[1] == '<')
@@ -14,7 +14,7 @@ static const char *prop_end(const char *p)
   return p + strcspn(p, " \t\r\n,[]{}");
 }
 
-/* Moves over space and comments. */
+/* Skips space and comments. */
 static const char *skip_space(const char *p)
 {
   while (pai__yaml_space(*p) || *p == '#') {
@@ -26,7 +26,7 @@ static const char *skip_space(const char *p)
   return p;
 }
 
-/* Moves over an anchor, a tag, and what stands between them and the node. */
+/* Skips an anchor and a tag, and what separates them from the node. */
 static uint32_t skip_props(const pai__tree *t, uint32_t at)
 {
   const char *p = t->text + at;
@@ -53,14 +53,14 @@ void pai__yaml_place(pai__yaml_loader *l, const yaml_event_t *event,
   if (props)
     *start = skip_props(l->t, *start);
   if (*start > *end && event->type == YAML_SCALAR_EVENT)
-    *start = *end; /* nothing but an anchor or a tag */
+    *start = *end; /* only an anchor or a tag */
   if (*start < l->at)
     *start = l->at;
   if (*end < *start)
     *end = *start;
 }
 
-/* The bytes between the start of a line and a byte of it. */
+/* Returns the number of bytes before a byte on its line. */
 static size_t column(const pai__tree *t, size_t at)
 {
   size_t from = at;

@@ -1,4 +1,4 @@
-/* scalar.c - which type plain text has: what both schemas share */
+/* scalar.c - types of plain scalars, shared by both schemas */
 #include "yaml/scalar.h"
 
 static bool is(const char *s, size_t len, const char *word)
@@ -48,7 +48,7 @@ int pai__yaml_plain(pai__scalar *out, const char *s, size_t len, bool js,
     number[1] = pai__yaml_js_float;
     number[2] = pai__yaml_js_timestamp;
   }
-  switch (s[0]) { /* most text is told by its first byte */
+  switch (s[0]) { /* the first byte decides most types */
   case '~':
   case 'n':
   case 'N': rc = pai__yaml_null(out, s, len, alloc); break;
@@ -82,7 +82,7 @@ int pai__yaml_plain(pai__scalar *out, const char *s, size_t len, bool js,
   return rc;
 }
 
-/* The value of a base 64 digit; 64 for padding, -1 for none. */
+/* Returns the value of a base64 digit, 64 for padding, or -1. */
 static int base64_digit(char c)
 {
   static const char digits[] =

@@ -1,6 +1,6 @@
-/* scalar_core.c - the numbers of YAML 1.2's core schema */
+/* scalar_core.c - numbers of YAML 1.2's core schema */
 #include "yaml/scalar.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <math.h>
 
@@ -14,7 +14,7 @@ static size_t span(const char *s, const char *digits)
   return strspn(s, digits);
 }
 
-/* 0o17 and 0x1f. */
+/* Reads the digits of 0o17 or 0x1f. */
 static int read_bits(pai__scalar *out, const char *s, size_t len,
                      unsigned bits)
 {

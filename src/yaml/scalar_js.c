@@ -1,17 +1,17 @@
 /*
- * scalar_js.c - numbers and dates as js-yaml 3.13 takes them
+ * scalar_js.c - numbers and dates by the rules of js-yaml 3.13
  *
- * The rules are those of its type/int.js, float.js and timestamp.js, quirks
- * included: "0_7" is octal, "-.5" a string, "1:30" ninety.
+ * The rules are those of its type/int.js, float.js and timestamp.js, with
+ * their quirks: "0_7" is octal, "-.5" is a string, "1:30" is 90.
  */
 #include "yaml/scalar.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <math.h>
 
 enum { STACK_TEXT = 128 };
 
-/* Numbers that JavaScript holds exactly. */
+/* Whole numbers up to this one are exact in JavaScript. */
 #define SAFE_INTEGER (INT64_C(1) << 53)
 
 static bool is_digit(char c)
@@ -19,7 +19,7 @@ static bool is_digit(char c)
   return c >= '0' && c <= '9';
 }
 
-/* A number that JavaScript would hold: exact and whole, or a double. */
+/* Stores a number as JavaScript would: an exact whole number, or a double. */
 static int set_number(pai__scalar *out, double v, bool minus)
 {
   if (v <= (double)SAFE_INTEGER) {
@@ -34,8 +34,8 @@ static int set_number(pai__scalar *out, double v, bool minus)
 
 /* --- whole numbers ------------------------------------------------------ */
 
-/* Whether s consists of digits of one radix and '_', has a digit and does not
- * end with '_'. */
+/* Returns whether s consists of digits of one radix and '_', has a digit, and
+ * does not end with '_'. */
 static bool is_radix(const char *s, size_t len, const char *digits)
 {
   bool any = false;
@@ -50,7 +50,7 @@ static bool is_radix(const char *s, size_t len, const char *digits)
   return any && s[len - 1] != '_';
 }
 
-/* Whether s is (:[0-5]?[0-9])+ */
+/* Returns whether s matches (:[0-5]?[0-9])+ */
 static bool is_sexagesimal(const char *s, size_t len)
 {
   size_t i = 0;
@@ -68,7 +68,8 @@ static bool is_sexagesimal(const char *s, size_t len)
   return len != 0;
 }
 
-/* s without '_', NUL-terminated: in buf, or allocated if it does not fit. */
+/* Copies s without '_', NUL-terminated, into buf or, if it does not fit, into
+ * an allocated block. */
 static char *without_underscores(const char *s, size_t *len, char *buf,
                                  const pai_alloc *alloc)
 {
@@ -87,8 +88,8 @@ static char *without_underscores(const char *s, size_t *len, char *buf,
   return to;
 }
 
-/* The sum of parts between colons, each worth 60 times the next; all but the
- * last are digits, the last may have a point. */
+/* Reads the sum of parts between colons, each worth 60 times the next one.
+ * Only the last part may have a point. */
 static int read_base60(double *out, const char *s, size_t len)
 {
   double part;
@@ -108,8 +109,8 @@ static int read_base60(double *out, const char *s, size_t len)
   return PAI_OK;
 }
 
-/* Which kind of whole number s is, after its sign: its radix, 60 for base 60,
- * or 0; *skip is the length of a prefix. */
+/* Returns the radix of the whole number s without its sign: 60 for base 60, 0
+ * if s is no whole number.  *skip is the length of its prefix. */
 static unsigned int_radix(const char *s, size_t len, size_t *skip)
 {
   const char *colon;
@@ -175,7 +176,7 @@ static size_t skip_digits(const char *s, size_t i)
   return i;
 }
 
-/* Whether a float ends at len, but for an optional exponent at i. */
+/* Returns whether a float ends at len, with an optional exponent at i. */
 static bool ends_float(const char *s, size_t len, size_t i)
 {
   size_t digits;
@@ -199,7 +200,8 @@ static bool is_word(const char *s, size_t len, const char *lower,
                       memcmp(s, upper, 4) == 0);
 }
 
-/* js-yaml's pattern for numbers with digits; s is NUL-terminated. */
+/* Matches js-yaml's pattern for floats that have digits.  s is
+ * NUL-terminated. */
 static bool is_float(const char *s, size_t len, bool *base60)
 {
   size_t sign = s[0] == '-' || s[0] == '+', i;
@@ -229,7 +231,7 @@ static bool is_float(const char *s, size_t len, bool *base60)
   return ends_float(s, len, i);
 }
 
-/* The number s, of the form is_float() asks for, without its sign. */
+/* Reads s, which is_float() accepts, without its sign. */
 static int read_float(double *out, const char *s, size_t len, bool base60,
                       const pai_alloc *alloc)
 {
@@ -243,7 +245,7 @@ static int read_float(double *out, const char *s, size_t len, bool base60,
   if (base60)
     rc = read_base60(out, text, len);
   else if (text[0] == '.' && !is_digit(text[1]))
-    *out = (double)NAN; /* "._e1": no digits are left */
+    *out = (double)NAN; /* "._e1" has no digits left */
   else
     rc = pai__parse_double(out, text, len);
   if (text != buf)
@@ -274,7 +276,7 @@ int pai__yaml_js_float(pai__scalar *out, const char *s, size_t len,
 
 /* --- dates -------------------------------------------------------------- */
 
-/* Reads from min to max digits; -1 when there are fewer than min. */
+/* Reads from min to max digits.  Returns -1 if there are fewer than min. */
 static int64_t number(const char **s, size_t min, size_t max)
 {
   int64_t v = 0;
@@ -299,7 +301,7 @@ static void skip_blanks(const char **s)
     ++*s;
 }
 
-/* The three digits of a fraction of a second that count. */
+/* Reads a fraction of a second in milliseconds; further digits are ignored. */
 static int64_t read_fraction(const char **s)
 {
   int64_t ms = 0;
@@ -313,7 +315,8 @@ static int64_t read_fraction(const char **s)
   return ms;
 }
 
-/* "Z", "+1", "-08:30"; minutes to subtract.  False when there is none. */
+/* Reads "Z", "+1" or "-08:30" as minutes to subtract.  Returns false if there
+ * is no zone. */
 static bool read_zone(const char **s, int64_t *minutes)
 {
   bool minus = **s == '-';
@@ -331,7 +334,8 @@ static bool read_zone(const char **s, int64_t *minutes)
   return true;
 }
 
-/* The time of day after a date, in milliseconds; -1 when it is malformed. */
+/* Reads the time of day after a date, in milliseconds.  Returns false if it is
+ * malformed. */
 static bool read_clock(const char **s, int64_t *ms)
 {
   int64_t hour, minute, second, zone = 0;
@@ -385,7 +389,7 @@ int pai__yaml_js_timestamp(pai__scalar *out, const char *s, size_t len,
     return PAI_ENOTFOUND;
   out->type = PAI__TIMESTAMP;
   if (year < 100)
-    year += 1900; /* as Date.UTC() has it */
+    year += 1900; /* as Date.UTC() does */
   out->u.i = pai__date_ms(year, month, day) + ms;
   return PAI_OK;
 }

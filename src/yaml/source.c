@@ -1,18 +1,18 @@
-/* source.c - checking a YAML text, and finding the way back into it */
+/* source.c - checks a YAML text, and maps libyaml's marks back to it */
 #include "yaml/source.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
-/* --- characters that libyaml cannot be shown ---------------------------- */
+/* --- characters that libyaml must not see ------------------------------- */
 
-/* js-yaml takes these for content, libyaml for breaks or for errors; a tab
- * only where a block scalar begins with it. */
+/* js-yaml takes these characters for content, but libyaml for line breaks or
+ * errors.  A tab is replaced only where a block scalar begins with it. */
 static const uint32_t odd_ones[] = { '\t',   0x7f,   0x2028, 0x2029,
                                      0xfeff, 0xfffe, 0xffff };
 
 enum { STAND_IN = 4 }; /* bytes */
 
-/* The number of an odd character, U+0080 to U+009F behind the list; -1 for
- * all others. */
+/* Returns the number of an odd character, or -1 for others.  U+0080 to U+009F
+ * follow those of the list. */
 static int odd_index(uint32_t c)
 {
   if (c >= 0x80 && c < 0xa0)
@@ -30,7 +30,7 @@ static uint32_t odd_char(unsigned index)
            : 0x80 + index - (uint32_t)PAI__LEN(odd_ones);
 }
 
-/* js-yaml's non-printables, that is to say all but these. */
+/* Returns whether js-yaml allows an odd character only in quotes. */
 static bool only_quoted(uint32_t c)
 {
   return c != '\t' && c != 0x85 && c != 0x2028 && c != 0x2029 && c != 0xfeff;
@@ -72,7 +72,7 @@ static int add_edit(pai__yaml_source *s, size_t fed, size_t text)
 
 size_t pai__yaml_text_byte(const pai__yaml_source *s, size_t fed)
 {
-  size_t low = 0, high = s->nedits; /* the first edit behind fed */
+  size_t low = 0, high = s->nedits; /* finds the first edit after fed */
 
   while (low < high) {
     size_t mid = low + (high - low) / 2;
@@ -90,7 +90,7 @@ size_t pai__yaml_fed_byte(pai__yaml_source *s, size_t index)
 
   if (s->bytes)
     return index < s->len ? index : s->len;
-  /* Marks come nearly in order, so each step is taken about once. */
+  /* Marks come nearly in order, so the steps add up to about one pass. */
   for (; s->at_char < index && p < s->fed + s->len; s->at_char++)
     do
       p++;
@@ -103,7 +103,7 @@ size_t pai__yaml_fed_byte(pai__yaml_source *s, size_t index)
   return s->at_byte;
 }
 
-/* Takes over a new text for libyaml. */
+/* Replaces the fed text by a new one. */
 static void replace_copy(pai__yaml_source *s, char *copy, size_t size,
                          size_t len)
 {
@@ -115,8 +115,8 @@ static void replace_copy(pai__yaml_source *s, char *copy, size_t size,
   s->at_char = s->at_byte = 0;
 }
 
-/* Writes what a change makes of the text at done; returns how much of it is
- * replaced. */
+/* Writes the replacement of a change.  Returns the length of the replaced
+ * text. */
 static size_t put_change(pai__yaml_source *s, const pai__yaml_change *c,
                          char **to)
 {
@@ -136,7 +136,7 @@ int pai__yaml_rewrite(pai__yaml_source *s, const pai__yaml_change *changes,
 {
   size_t size = s->len + n * STAND_IN + 1;
   char *copy = pai__realloc(s->alloc, NULL, 0, size, 1), *to = copy;
-  pai__yaml_source old = *s; /* its copy and its edits */
+  pai__yaml_source old = *s; /* for its copy and edits */
   size_t done = 0, edit = 0;
   int rc = copy != NULL ? PAI_OK : PAI_ENOMEM;
 
@@ -182,7 +182,7 @@ static int fail_char(const pai__tree *t, size_t at, uint32_t c,
   return PAI_EINVAL;
 }
 
-/* Checks the text from `at` on, which is not plain ASCII; counts the odd
+/* Checks the text from `at` on, which is not plain ASCII, and counts its odd
  * characters. */
 static int check(pai__yaml_source *s, const char *text, size_t at, size_t end,
                  size_t *odd, pai_error **err)
@@ -199,16 +199,15 @@ static int check(pai__yaml_source *s, const char *text, size_t at, size_t end,
       *odd += odd_index(pai__utf8_get(text + at, n)) >= 0;
     } else if (c < ' ' && c != '\t' && c != '\n' && c != '\r') {
       return fail_char(s->tree, at, c, err);
-    } else if (c == '\r') {
-      s->everyday = false;
     }
     at += n;
   }
   return PAI_OK;
 }
 
-/* They begin with three bytes that no character of the text begins with:
- * those of 64 private-use characters.  Only the first few are tried. */
+/* A stand-in is one of 64 private-use characters that share their first three
+ * bytes.  No character of the text may begin with these.  Only a few are
+ * tried. */
 bool pai__yaml_choose_stand_in(pai__yaml_source *s)
 {
   const char *text = s->tree->text;
@@ -216,7 +215,7 @@ bool pai__yaml_choose_stand_in(pai__yaml_source *s)
   if (s->stand_in[0] != '\0')
     return true;
   if (strstr(text, "\\U") != NULL)
-    return false; /* an escape might give any character */
+    return false; /* an escape could produce any character */
   for (int i = 0; i < 8; i++) {
     s->stand_in[0] = '\xf3';
     s->stand_in[1] = '\xb0';
@@ -229,7 +228,7 @@ bool pai__yaml_choose_stand_in(pai__yaml_source *s)
   return false;
 }
 
-/* Makes a copy with stand-ins for odd characters. */
+/* Copies the text with stand-ins for odd characters. */
 static int stand_in(pai__yaml_source *s, size_t from, size_t odd)
 {
   const char *text = s->tree->text;
@@ -256,7 +255,7 @@ static int stand_in(pai__yaml_source *s, size_t from, size_t odd)
   return rc;
 }
 
-/* Whether eight bytes are all of ' ' to '~'. */
+/* Returns whether eight bytes are all from ' ' to '~'. */
 static bool plain_bytes(const char *p)
 {
   uint64_t w;
@@ -266,7 +265,8 @@ static bool plain_bytes(const char *p)
           0x8080808080808080u) == 0;
 }
 
-/* The first byte from `at` on that is neither plain ASCII nor a line feed. */
+/* Returns the first byte from `at` on that is neither plain ASCII nor a line
+ * feed. */
 static size_t skip_plain(const pai__tree *t, size_t at)
 {
   for (;;) {
@@ -294,11 +294,9 @@ int pai__yaml_source_init(pai__yaml_source *s, const pai__tree *tree,
   s->len = tree->len - from;
   at = skip_plain(tree, from);
   s->bytes = at == tree->len;
-  s->everyday = true;
   rc = s->bytes ? PAI_OK : check(s, text, at, tree->len, &odd, err);
   if (rc < 0)
     return rc;
-  s->everyday = s->everyday && odd == 0;
   if (from != 0 && add_edit(s, 0, from) < 0)
     goto no_memory;
   if (odd != 0 && pai__yaml_choose_stand_in(s) && stand_in(s, from, odd) < 0)
@@ -310,9 +308,8 @@ no_memory:
   return pai__oom(err);
 }
 
-/* Some more bytes for libyaml: yaml_read_handler_t. */
-static int read_fed(void *data, unsigned char *buffer, size_t size,
-                    size_t *size_read)
+int pai__yaml_give(void *data, unsigned char *buffer, size_t size,
+                   size_t *size_read)
 {
   pai__yaml_source *s = data;
   bool ended =
@@ -336,7 +333,7 @@ void pai__yaml_feed(pai__yaml_source *s, yaml_parser_t *parser)
 {
   s->read = 0;
   yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
-  yaml_parser_set_input(parser, read_fed, s);
+  yaml_parser_set_input(parser, pai__yaml_give, s);
 }
 
 void pai__yaml_source_dispose(pai__yaml_source *s)

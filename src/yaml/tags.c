@@ -1,9 +1,9 @@
-/* tags.c - what explicit tags ask for */
+/* tags.c - explicit tags of YAML nodes */
 #include "yaml/load.h"
 
 #define PREFIX "tag:yaml.org,2002:"
 
-/* An ordered map of more entries is not looked through for equal keys. */
+/* Limit of an ordered map, whose keys are compared pairwise. */
 enum { MOST_ORDERED = 256 };
 
 static const struct {
@@ -91,7 +91,7 @@ static bool all_null(const pai__tree *t, pai__node n)
   return true;
 }
 
-/* The only key of an item, or PAI__NO_NODE. */
+/* Returns the only key of an item, or PAI__NO_NODE. */
 static pai__node only_key(const pai__tree *t, pai__node item)
 {
   pai__tree_walk w = pai__tree_iter(t, item);
@@ -101,7 +101,8 @@ static pai__node only_key(const pai__tree *t, pai__node item)
   return pai__tree_next(&w);
 }
 
-/* Whether each item has one key, and no two the same if that is asked. */
+/* Returns whether each item has one key, and with `distinct` no two are
+ * equal. */
 static bool are_pairs(const pai__tree *t, pai__node n, bool distinct)
 {
   pai__tree_walk w = pai__tree_iter(t, n);
@@ -128,7 +129,8 @@ static bool are_pairs(const pai__tree *t, pai__node n, bool distinct)
   return true;
 }
 
-/* js-yaml makes [key, value] of each item, which is what lies there. */
+/* Turns each item into [key, value], as js-yaml does.  Key and value are the
+ * item's nodes already. */
 static void make_pairs(pai__tree *t, pai__node n)
 {
   pai__node end = t->nodes[n].skip;
@@ -136,7 +138,7 @@ static void make_pairs(pai__tree *t, pai__node n)
   for (pai__node item = n + 1; item < end; item = t->nodes[item].skip) {
     pai__tree_node *p = &t->nodes[item];
     if (p->type != PAI__MAPPING || (p->flags & PAI__HAS_LIST) != 0)
-      continue; /* an alias or merged: the mapping stays */
+      continue; /* an alias, or has merge keys: stays a mapping */
     p->type = PAI__SEQUENCE;
     p->u.c.count = 2;
   }

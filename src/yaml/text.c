@@ -1,22 +1,25 @@
-/* text.c - text as a YAML scalar: plain, quoted, or a literal block */
+/*
+ * text.c - chooses and writes the YAML form of a text: plain, quoted, literal
+ */
 #include "yaml/writer.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
-/* Words that some version of YAML takes for null or a truth value, in lower
- * case; some readers take them in any case. */
+/* Words that some version of YAML reads as null or a truth value, in lower
+ * case.  Some readers ignore case. */
 static const char *const reserved[] = { "null", "true", "false", "yes", "no",
                                         "on",   "off",  "y",     "n",   "<<" };
 
-/* What a text consists of. */
+/* Properties of a text that limit its forms. */
 typedef struct facts {
   bool breaks;  /* has line feeds */
-  bool escapes; /* has what only double quotes can carry */
+  bool escapes; /* has characters that only double quotes can express */
   bool tabs;
   bool ends;  /* begins or ends with a space */
   bool marks; /* has ": " or " #", or ends with ':' */
 } facts;
 
-/* Whether every reader passes a character through, outside double quotes. */
+/* Returns whether every reader accepts a character outside of double
+ * quotes. */
 static bool is_printable(uint32_t c)
 {
   return c >= ' ' && (c < 0x7f || c >= 0xa0) && c != 0x2028 && c != 0x2029 &&
@@ -63,8 +66,8 @@ static bool is_letter(char c)
   return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Whether a text that begins with a digit can be no number and no date: it
- * has a letter that none of them has. */
+/* Returns whether a text that begins with a digit is neither a number nor a
+ * date: it has a letter that occurs in none. */
 static bool is_wordy(const char *s, size_t len)
 {
   for (size_t i = 0; i < len; i++)
@@ -73,7 +76,7 @@ static bool is_wordy(const char *s, size_t len)
   return false;
 }
 
-/* Whether the first character starts nothing but plain text. */
+/* Returns whether the first character can only begin plain text. */
 static bool starts_plain(const char *s, size_t len)
 {
   char c = s[0];
@@ -86,11 +89,12 @@ static bool starts_plain(const char *s, size_t len)
          (c != '\0' && strchr("_/$(<;^\\", c) != NULL);
 }
 
-/* Whether a block can hold it: not all of it is line feeds. */
+/* Returns whether a literal block can hold the text.  It must not consist of
+ * line feeds only. */
 static bool is_literal(const char *s, size_t len, const facts *f,
                        bool *indicator)
 {
-  size_t first = 0; /* of the first line that is not empty */
+  size_t first = 0; /* start of the first line that is not empty */
 
   while (first < len && s[first] == '\n')
     first++;
@@ -185,7 +189,7 @@ void pai__yaml_put_header(pai__buf *out, const char *s, size_t len,
     pai__buf_char(out, '2');
   if (s[len - 1] != '\n')
     pai__buf_char(out, '-');
-  else if (s[len - 2] == '\n') /* not all of it is line feeds */
+  else if (s[len - 2] == '\n') /* safe: the text is not only line feeds */
     pai__buf_char(out, '+');
 }
 

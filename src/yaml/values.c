@@ -1,6 +1,6 @@
-/* values.c - what a scalar event says: a type, a value, a place */
+/* values.c - types, values and places of scalar events */
 #include "yaml/load.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 static uint8_t scalar_style(yaml_scalar_style_t style)
 {
@@ -13,7 +13,7 @@ static uint8_t scalar_style(yaml_scalar_style_t style)
   }
 }
 
-/* Types a scalar that has a tag. */
+/* Finds the type and value of a scalar with a tag. */
 static int type_tagged(pai__yaml_loader *l, pai__yaml_tag tag, const char *s,
                        size_t len, bool empty, uint32_t at, pai__scalar *out)
 {
@@ -47,7 +47,7 @@ static int type_tagged(pai__yaml_loader *l, pai__yaml_tag tag, const char *s,
   case PAI__TAG_SEQ:
   case PAI__TAG_OMAP:
   case PAI__TAG_PAIRS:
-    out->type = PAI__SEQUENCE; /* one that is not there */
+    out->type = PAI__SEQUENCE; /* an absent collection */
     rc = PAI_OK;
     break;
   case PAI__TAG_MAP:
@@ -91,7 +91,7 @@ int pai__yaml_set(pai__yaml_loader *l, pai__node n, const pai__yaml_text *x)
   }
 }
 
-/* A character that only quotes may hold stands in other text. */
+/* Fails: a character is outside of quotes that is allowed only in quotes. */
 static int fail_odd(pai__yaml_loader *l, uint32_t start, uint32_t c)
 {
   const pai__tree *t = l->t;

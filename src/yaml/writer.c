@@ -1,9 +1,9 @@
 /* writer.c - the YAML writer: lines and indentation */
 #include "yaml/writer.h"
-#include "base/number.h"
+#include "base/text/number.h"
 
-/* Readers give up on a key of 1,024 characters without "?" before it; an escape
- * makes six of one byte. */
+/* Readers refuse a key of more than 1,024 characters without "?".  An escape
+ * may make six characters of a byte. */
 enum { LONGEST_SIMPLE_KEY = 128 };
 
 void pai__yaml_writer_init(pai__yaml_writer *w, pai__buf *out)
@@ -17,24 +17,24 @@ static void indent(pai__yaml_writer *w, size_t column)
     pai__buf_char(w->out, ' ');
 }
 
-/* The column at which the innermost collection's entries begin. */
+/* Returns the column of the innermost collection's entries. */
 static size_t column(const pai__yaml_writer *w)
 {
   return w->nest.depth != 0 ? (w->nest.depth - 1) * 2 : 0;
 }
 
-/* Goes to where an entry of the innermost collection begins. */
+/* Moves to where an entry of the innermost collection begins. */
 static void start_entry(pai__yaml_writer *w, bool first)
 {
   bool in_sequence = w->nest.depth > 1 && (w->nest.level[w->nest.depth - 2] &
                                            PAI__NEST_MAPPING) == 0;
 
-  if (first && in_sequence) { /* on the line of the dash */
+  if (first && in_sequence) { /* on the line of its dash */
     pai__buf_char(w->out, ' ');
     return;
   }
   if (first && w->nest.depth > 1)
-    pai__buf_char(w->out, '\n'); /* behind the key */
+    pai__buf_char(w->out, '\n'); /* after the key */
   indent(w, column(w));
 }
 
@@ -57,8 +57,8 @@ void pai__yaml_key(pai__yaml_writer *w, const char *s, size_t len)
   pai__buf_char(w->out, ':');
 }
 
-/* Goes to where a value begins, but for the space before it; false when none
- * may come.  *root says that nothing stands before it. */
+/* Moves to where a value begins, without the space before it.  Returns false
+ * if no value is allowed here.  *root says that it is the whole document. */
 static bool start_value(pai__yaml_writer *w, bool *root)
 {
   bool sequence =
@@ -170,7 +170,7 @@ void pai__yaml_double(pai__yaml_writer *w, double v)
     pai__yaml_verbatim(w, text);
     return;
   }
-  e = strchr(text, 'e'); /* YAML 1.1 wants a point before it */
+  e = strchr(text, 'e'); /* YAML 1.1 requires a point before the exponent */
   n = e != NULL ? (size_t)(e - text) : strlen(text);
   memcpy(whole, text, n);
   memcpy(whole + n, ".0", 2);

@@ -1,5 +1,5 @@
-/* yaml.c - one document from libyaml's events, and libyaml's errors */
-#include "yaml/quick.h"
+/* yaml.c - parses one document with libyaml, and reports libyaml's errors */
+#include "yaml/load.h"
 
 enum {
   DEFAULT_DEPTH = 64,
@@ -7,13 +7,14 @@ enum {
   DEFAULT_FACTOR = 10,
   DEFAULT_FLOOR = 10000,
   MOST_TAG_LINES = 1000, /* libyaml compares each with all before it */
-  MOST_ROUNDS = 64,      /* of taking tabs out */
-  MOST_REREAD = 16 << 20 /* bytes that are read again for it, after round 2 */
+  MOST_ROUNDS = 64,      /* of removing tabs */
+  MOST_REREAD = 16 << 20 /* bytes that may be parsed again for tabs, after
+                            round 2 */
 };
 
 /* --- errors ------------------------------------------------------------- */
 
-/* What usually helps against one of libyaml's problems. */
+/* Returns the usual help for one of libyaml's problems, or NULL. */
 static const char *find_help(const char *problem, char there)
 {
   static const struct {
@@ -96,7 +97,7 @@ static int read_events(pai__yaml_loader *l, yaml_parser_t *p, bool *failed)
     yaml_event_t event;
 
     if (!yaml_parser_parse(p, &event)) {
-      *failed = true; /* in libyaml, not in us */
+      *failed = true; /* the error is libyaml's */
       return PAI_EINVAL;
     }
     more = event.type != YAML_STREAM_END_EVENT;
@@ -112,7 +113,7 @@ static int read_events(pai__yaml_loader *l, yaml_parser_t *p, bool *failed)
   return rc;
 }
 
-/* Forgets what was read, to read it again. */
+/* Resets the loader, to parse the text again. */
 static void start_over(pai__yaml_loader *l)
 {
   l->t->count = 0;
@@ -131,24 +132,12 @@ static bool may_read_again(size_t round, size_t len)
   return round < 2 || (round < MOST_ROUNDS && round * len <= MOST_REREAD);
 }
 
-/* Reads an everyday document.  PAI_OK, PAI_ENOMEM, or libyaml must try. */
-static int read_quickly(pai__yaml_loader *l)
-{
-  int rc = PAI_EINVAL;
-
-  if (l->src.everyday && !l->opts.slow)
-    rc = pai__yaml_quick(l);
-  if (l->opts.quick != NULL && rc == PAI_OK)
-    *l->opts.quick = true;
-  return rc == PAI_ENOMEM ? pai__oom(l->err) : rc;
-}
-
-/* Reads the document; where libyaml stops at a tab, takes such tabs out and
- * reads again. */
+/* Parses the document.  If libyaml stops at a tab, changes such tabs and
+ * parses again. */
 static int read_document(pai__yaml_loader *l)
 {
-  int rc = read_quickly(l);
-  bool again = rc != PAI_OK && rc != PAI_ENOMEM, failed;
+  int rc = PAI_OK;
+  bool again = true, failed;
 
   for (size_t round = 0; again; round++) {
     yaml_parser_t p;
@@ -221,7 +210,7 @@ int pai__yaml_parse(pai__tree **out, const char *text, size_t len,
   if (rc < 0)
     goto done;
   if (pai__tree_reserve(l.t, len) < 0)
-    rc = pai__oom(err); /* hardly ever is more needed */
+    rc = pai__oom(err); /* enough for nearly all texts */
   else if (has_too_many_tags(l.t->text))
     rc = pai__fail(err, PAI_ELIMIT, "there are more than %d %%TAG directives",
                    MOST_TAG_LINES);

@@ -1,7 +1,7 @@
 /* allocation.c - allocation sets against bare loops over the same words */
 #include "bench.h"
 
-#include "resource/allocation.h"
+#include "resource/allocation/allocation.h"
 
 #include <stdio.h>
 #include <stdlib.h>

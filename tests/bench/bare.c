@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-static int add_sandbox(bare *b, pai__words *w)
+static int add_sandbox(bare *b, pai__backend_words *w)
 {
   pai_launch_plan plan = { .dir = b->root };
   pai__surroundings around = { .root = b->root };
@@ -29,9 +29,10 @@ static int add_sandbox(bare *b, pai__words *w)
   return mkdir(tmp, 0700);
 }
 
-static int make_order(bare *b, pai__words *w, const char *script)
+static int make_order(bare *b, pai__backend_words *w, const char *script)
 {
-  pai__order order = { .env = (const char *const *)environ, .script = script };
+  pai__backend_order order = { .env = (const char *const *)environ,
+                               .script = script };
 
   pai__words_add(w, b->tools.bash);
   pai__words_add(w, "/dev/fd/3");

@@ -27,8 +27,8 @@ typedef struct bare {
   char *program;
   pai__runtimes tools; /* bubblewrap and bash, as the back end finds them */
   pai__buf order;      /* of supervisors: one for all */
-  pai__words words;    /* without one; the last is the script */
-  uint64_t next;       /* of folders */
+  pai__backend_words words; /* without one; the last is the script */
+  uint64_t next;            /* of folders */
 } bare;
 
 /* The sandbox has the words of the back end's own, but one /tmp for all, which

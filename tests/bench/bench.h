@@ -9,6 +9,8 @@
 
 #include "base/buf.h"
 
+#include <time.h>
+
 typedef struct bench {
   const char *name;
   const char *what; /* ours against the baseline, in words */
@@ -42,15 +44,22 @@ void bench_print(const bench *b, double ours, double base, bool json);
 void bench_print_limit(const char *name, double value, double limit,
                        const char *unit, bool json);
 
+/* What a clock says, in seconds (print.c). */
+double bench_seconds(clockid_t clock);
+
 /* Programs of their own, with the words behind their names; exit codes. */
 int bench_hived_workload(int argc, char **argv);
 int bench_hived_generate(int argc, char **argv);
+int bench_hived_replay(int argc, char **argv);
 int bench_sim_write(int argc, char **argv);
 int bench_sim_run(int argc, char **argv);
 int bench_store_commit(int argc, char **argv);
 int bench_launch_rate(int argc, char **argv);
 int bench_platform_rate(int argc, char **argv);
 int bench_what_if(int argc, char **argv);
+
+/* Compares doubles, for qsort(). */
+int bench_by_size(const void *a, const void *b);
 
 /* libyaml's bare events of a pai__buf (yaml.c). */
 int bench_yaml_events(void *data);

@@ -1,9 +1,9 @@
 """How many of the jobs that wait start before P10, P50 and P90 of `openpai when`,
 on traces of real clusters.
 
-Usage: coverage.py OPENPAI FOLDER [--set tune|report] [--cuts N] [POLICY...]
+Usage: coverage.py OPENPAI FOLDER [--set tune|report|queues] [--cuts N] [POLICY...]
 
-FOLDER has the traces named below.  Each runs under each policy.  Its log is cut
+FOLDER has the traces named below; one that is missing is skipped.  Each runs under each policy.  Its log is cut
 at N places; `openpai when` is asked at each, of what waits there, and what it tells
 is compared with what then happened.  What has not started at the end of the log
 counts as started after all that lies before the end, and is not counted where P90
@@ -22,6 +22,9 @@ SETS = {
              ("gavel-msr-e13805.trace", 7)),
     "report": (("muri-trace1.csv", 18), ("muri-trace3.csv", 8),
                ("openb_pod_list_default.csv", 3)),
+    # More nodes, for the figures of docs/performance.md
+    "queues": (("gavel-msr-0e4a51.trace", 16), ("muri-trace1.csv", 32),
+               ("muri-trace3.csv", 12)),
 }
 POLICIES = ("fifo", "backfill", "fair")
 MOST = 40  # jobs of a cut
@@ -81,6 +84,9 @@ def main():
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name in wish.set or SETS:
         for trace, nodes in SETS[name]:
+            if not (wish.folder / trace).is_file():
+                print("skipped: there is no %s" % (wish.folder / trace))
+                continue
             for policy in wish.policies:
                 sums = {"asked": 0, "p10": 0, "p50": 0, "p90": 0, "wide": [],
                         "unlike": 0}

@@ -51,14 +51,6 @@ typedef struct run {
   unsigned long pods;
 } run;
 
-static double seconds(clockid_t clock)
-{
-  struct timespec t;
-
-  (void)clock_gettime(clock, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* --- reading -------------------------------------------------------------- */
 
 static char *read_all(const char *path, size_t *len)
@@ -276,11 +268,11 @@ static int submit(run *r, uint32_t number)
 
   g->result = BOUND;
   for (uint32_t i = 0; i < g->member.pods; i++) {
-    double start = i == 0 ? seconds(CLOCK_MONOTONIC) : 0;
+    double start = i == 0 ? bench_seconds(CLOCK_MONOTONIC) : 0;
     int kind = place_pod(r, g, number, &result);
 
     if (i == 0)
-      r->waits[r->nwaits++] = (seconds(CLOCK_MONOTONIC) - start) * 1e6;
+      r->waits[r->nwaits++] = (bench_seconds(CLOCK_MONOTONIC) - start) * 1e6;
     if (kind < 0)
       return -1;
     if (kind != PAI__HIVED_BIND) {
@@ -294,7 +286,7 @@ static int submit(run *r, uint32_t number)
 /* From one mark to the next; what it took. */
 static double run_phase(run *r, size_t *at)
 {
-  double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  double start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
 
   r->pods = 0;
   r->nwaits = 0;
@@ -307,7 +299,7 @@ static double run_phase(run *r, size_t *at)
       return -1;
   }
   ++*at;
-  return seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+  return bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
 }
 
 /* --- decisions ------------------------------------------------------------ */
@@ -372,13 +364,6 @@ static pai_cluster *load_cluster(const char *path)
   return c;
 }
 
-static int by_time(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 static int run_all(run *r, double init, const char *decisions)
 {
   struct rusage usage;
@@ -394,7 +379,7 @@ static int run_all(run *r, double init, const char *decisions)
   pods = r->pods;
   if (cpu < 0)
     return 1;
-  qsort(r->waits, r->nwaits, sizeof(*r->waits), by_time);
+  qsort(r->waits, r->nwaits, sizeof(*r->waits), bench_by_size);
   (void)getrusage(RUSAGE_SELF, &usage);
   while (at < r->nsteps)
     if (run_phase(r, &at) < 0)
@@ -514,11 +499,11 @@ int bench_hived_workload(int argc, char **argv)
   c = load_cluster(argv[0]);
   if (c == NULL)
     return 1;
-  start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
   if (pai__hived_new(&r.h, c, &pai__libc_alloc, &err) == PAI_OK)
     for (uint32_t i = 0; i < c->nnodes; i++)
       pai__hived_set_node(r.h, i, true);
-  start = seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
+  start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
   if (r.h == NULL)
     fprintf(stderr, "openpai-bench: %s: %s\n", argv[0],
             pai_error_message(err));

@@ -187,14 +187,6 @@ const bench bench_launch[] = {
 
 /* --- by the clock --------------------------------------------------------------------- */
 
-static double seconds(void)
-{
-  struct timespec t;
-
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Of this process, or of all it has waited for. */
 static double processor_ms(int who)
 {
@@ -207,12 +199,13 @@ static double processor_ms(int who)
 
 static double rate(const char *name, int (*run)(int count), int count)
 {
-  double start = seconds(), self = processor_ms(RUSAGE_SELF),
+  double start = bench_seconds(CLOCK_MONOTONIC),
+         self = processor_ms(RUSAGE_SELF),
          tasks = processor_ms(RUSAGE_CHILDREN), per_second;
 
   if (run(count) < 0)
     return -1;
-  per_second = count / (seconds() - start);
+  per_second = count / (bench_seconds(CLOCK_MONOTONIC) - start);
   printf("%s %.0f tasks/s (%.2f ms of processor here, %.2f ms in the task), ",
          name, per_second, (processor_ms(RUSAGE_SELF) - self) / count,
          (processor_ms(RUSAGE_CHILDREN) - tasks) / count);

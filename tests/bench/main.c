@@ -2,9 +2,10 @@
  * main.c - openpai-bench [--json] [--list] [NAME...]
  *
  * And programs of their own: hived-workload, hived-generate, see hived.c;
- * sim-write, sim-run, see sim.c; store-commit, see store.c; launch-rate, see
- * launch.c; platform-rate, see platform.c; api-rate, see api_rate.c;
- * client-rate, see client_rate.c; what-if, see what_if.c.
+ * hived-replay, see hived_replay.c; sim-write, sim-run, see sim.c;
+ * store-commit, see store.c; launch-rate, see launch.c; platform-rate, see
+ * platform.c; api-rate, see api_rate.c; client-rate, see client_rate.c;
+ * what-if, see what_if.c.
  *
  * A NAME runs all benchmarks that begin with it.  Times are processor time;
  * of several rounds the median counts.  A missed goal is printed, not an
@@ -65,6 +66,7 @@ static const struct {
   { "client-rate", run_client },
   { "hived-workload", bench_hived_workload },
   { "hived-generate", bench_hived_generate },
+  { "hived-replay", bench_hived_replay },
   { "launch-rate", bench_launch_rate },
   { "platform-rate", bench_platform_rate },
   { "sim-write", bench_sim_write },
@@ -84,11 +86,9 @@ static double ns_of(const struct timeval *t)
 static double now_ns(void)
 {
   struct rusage children;
-  struct timespec t;
 
-  (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
   (void)getrusage(RUSAGE_CHILDREN, &children);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec +
+  return bench_seconds(CLOCK_PROCESS_CPUTIME_ID) * 1e9 +
          ns_of(&children.ru_utime) + ns_of(&children.ru_stime);
 }
 
@@ -119,16 +119,9 @@ static long calibrate(work fn, void *data)
   return n;
 }
 
-static int by_size(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
 static double median(double *v)
 {
-  qsort(v, ROUNDS, sizeof(*v), by_size);
+  qsort(v, ROUNDS, sizeof(*v), bench_by_size);
   return v[ROUNDS / 2];
 }
 

@@ -51,14 +51,6 @@ typedef struct result {
   double resident; /* bytes */
 } result;
 
-static double now(void)
-{
-  struct timespec t;
-
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static int submit_one(void)
 {
   pai_submit_options o = { .struct_size = sizeof(o) };
@@ -81,7 +73,7 @@ static int submit_one(void)
   if (rc < 0)
     (void)fprintf(stderr, "%s\n", pai_error_message(err));
   else
-    run.since[id - 1] = now();
+    run.since[id - 1] = bench_seconds(CLOCK_MONOTONIC);
   pai_error_free(err);
   pai_spec_unref(spec);
   run.submitted++;
@@ -107,7 +99,7 @@ static int on_event(void *user_data, const pai_event *event)
   if (pai_event_type(event) != PAI_EVENT_JOB)
     return 0;
   if (run.started[id - 1] == 0)
-    run.started[id - 1] = now();
+    run.started[id - 1] = bench_seconds(CLOCK_MONOTONIC);
   if (state < PAI_STATE_SUCCEEDED)
     return 0;
   run.failed += state != PAI_STATE_SUCCEEDED;
@@ -115,13 +107,6 @@ static int on_event(void *user_data, const pai_event *event)
   run.ended++;
   fill();
   return 0;
-}
-
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-
-  return x < y ? -1 : x > y;
 }
 
 static double resident(void)
@@ -140,15 +125,15 @@ static double resident(void)
 
 static void measure(result *r)
 {
-  double begin = now();
+  double begin = bench_seconds(CLOCK_MONOTONIC);
 
   fill();
   while (run.ended < run.jobs && pai_loop_run_once(run.loop) > 0)
     ;
-  r->seconds = (now() - begin) / run.jobs;
+  r->seconds = (bench_seconds(CLOCK_MONOTONIC) - begin) / run.jobs;
   for (int i = 0; i < run.jobs; i++)
     run.started[i] -= run.since[i];
-  qsort(run.started, (size_t)run.jobs, sizeof(double), by_value);
+  qsort(run.started, (size_t)run.jobs, sizeof(double), bench_by_size);
   r->started = run.started[run.jobs / 2];
   r->resident = resident();
 }
@@ -201,9 +186,9 @@ static int run_leg(int leg, const char *runtime, result *r)
     return -1;
   memset(ballast, 1, size);
   if (leg == BARE) {
-    begin = now();
+    begin = bench_seconds(CLOCK_MONOTONIC);
     rc = bare_run(&wish.bare, wish.jobs, wish.at_once);
-    r->seconds = (now() - begin) / wish.jobs;
+    r->seconds = (bench_seconds(CLOCK_MONOTONIC) - begin) / wish.jobs;
   } else {
     rc = run_jobs(runtime, wish.jobs, wish.at_once, r);
   }
@@ -217,7 +202,7 @@ static double median_seconds(const result *of)
 
   for (int i = 0; i < ROUNDS; i++)
     v[i] = of[i].seconds;
-  qsort(v, ROUNDS, sizeof(*v), by_value);
+  qsort(v, ROUNDS, sizeof(*v), bench_by_size);
   return v[ROUNDS / 2];
 }
 

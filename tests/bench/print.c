@@ -1,7 +1,14 @@
-/* print.c - a result as a line, for people or as JSON */
+/* print.c - a result as a line, for people or as JSON; and the clocks */
 #include "bench.h"
 
 #include <stdio.h>
+
+int bench_by_size(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
 
 void bench_print(const bench *b, double ours, double base, bool json)
 {
@@ -34,4 +41,12 @@ void bench_print_limit(const char *name, double value, double limit,
     printf("%-30s %14.1f %s, at most %.0f%s\n", name, value, unit, limit,
            value > limit ? "   missed" : "");
   fflush(stdout);
+}
+
+double bench_seconds(clockid_t clock)
+{
+  struct timespec t;
+
+  (void)clock_gettime(clock, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }

@@ -196,14 +196,6 @@ int bench_sim_write(int argc, char **argv)
                      argc > 1 ? strtoull(argv[1], NULL, 10) : 1) < 0;
 }
 
-static double cpu_seconds(void)
-{
-  struct timespec t;
-
-  (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 int bench_sim_run(int argc, char **argv)
 {
   pai_sim_view v = { .struct_size = sizeof(v) };
@@ -219,11 +211,11 @@ int bench_sim_run(int argc, char **argv)
     return 2;
   }
   rc = pai_cluster_synthetic(&cluster, CLUSTER, NULL, &err);
-  start = cpu_seconds();
+  start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
   if (rc == PAI_OK)
     rc = run_sim(cluster, argv[1], argv[0], argc > 2 ? argv[2] : NULL, &report,
                  &err);
-  start = cpu_seconds() - start;
+  start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
   if (rc == PAI_OK) {
     (void)pai_sim_look(report, &v);
     (void)getrusage(RUSAGE_SELF, &used);

@@ -252,14 +252,6 @@ typedef struct turn {
   double ratio;
 } turn;
 
-static double seconds(clockid_t clock)
-{
-  struct timespec t;
-
-  (void)clock_gettime(clock, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* What the disk can do: 4 KiB into a file that is there. */
 static int sync_plain(turn *t)
 {
@@ -272,11 +264,11 @@ static int sync_plain(turn *t)
   fd = open(path, O_WRONLY | O_CREAT, 0600);
   if (fd < 0)
     return -1;
-  start = seconds(CLOCK_MONOTONIC);
+  start = bench_seconds(CLOCK_MONOTONIC);
   while (n < SYNCS && pwrite(fd, block, sizeof(block), (off_t)n * 4096) > 0 &&
          fdatasync(fd) == 0)
     n++;
-  t->syncs = n / (seconds(CLOCK_MONOTONIC) - start);
+  t->syncs = n / (bench_seconds(CLOCK_MONOTONIC) - start);
   (void)close(fd);
   return n == SYNCS ? 0 : -1;
 }
@@ -285,8 +277,8 @@ static int commit_groups(turn *t, pai__store *store, pai__batch *batch,
                          uint64_t *next, unsigned group)
 {
   unsigned commits = 1000 / group;
-  double start = seconds(CLOCK_MONOTONIC);
-  double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  double start = bench_seconds(CLOCK_MONOTONIC);
+  double cpu = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
 
   commits = commits > MOST_COMMITS    ? MOST_COMMITS
             : commits < LEAST_COMMITS ? LEAST_COMMITS
@@ -294,8 +286,9 @@ static int commit_groups(turn *t, pai__store *store, pai__batch *batch,
   for (unsigned i = 0; i < commits; i++)
     if (put_group(store, batch, next, group, any_config()) < 0)
       return -1;
-  t->jobs = commits * group / (seconds(CLOCK_MONOTONIC) - start);
-  t->cpu = (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) * 1e6 / (commits * group);
+  t->jobs = commits * group / (bench_seconds(CLOCK_MONOTONIC) - start);
+  t->cpu =
+    (bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) * 1e6 / (commits * group);
   return 0;
 }
 

@@ -79,13 +79,13 @@ typedef struct running {
   size_t came, left;
 } running;
 
-static int lasts(void *data, pai__djob *job)
+static int lasts(void *data, pai__driven_job *job)
 {
   job->lasts = ((const running *)data)->t->jobs[job->id - 1].lasts;
   return PAI_OK;
 }
 
-static int started(void *data, pai__djob *job)
+static int started(void *data, pai__driven_job *job)
 {
   running *r = data;
 
@@ -97,7 +97,7 @@ static int started(void *data, pai__djob *job)
   return PAI_OK;
 }
 
-static int ended(void *data, pai__djob *job)
+static int ended(void *data, pai__driven_job *job)
 {
   running *r = data;
   const truth_job *x = &r->t->jobs[job->id - 1];
@@ -125,14 +125,14 @@ static int begin(running *r, pai_sched *sched)
 {
   const pai__drive_options o = { .ops = &ops,
                                  .data = r,
-                                 .job_size = sizeof(pai__djob) };
+                                 .job_size = sizeof(pai__driven_job) };
 
   return pai__drive_init(&r->drive, &pai__libc_alloc, sched, &o);
 }
 
 static int moment(running *r, pai_time now, const truth_job *comes)
 {
-  pai__dwait *wait;
+  pai__waiting_job *wait;
   int rc = pai__drive_begin(&r->drive, now, NULL);
 
   /* One that is larger than the cluster is refused. */

@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "truth.h"
 
-#include "sim/what_if.h"
+#include "sim/forecast/forecast.h"
 
 #include <math.h>
 #include <stdio.h>

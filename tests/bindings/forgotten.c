@@ -5,30 +5,18 @@
  *
  * Python frees an object in whichever thread drops it last.
  */
+#include "check.h"
 #include "client_shared.h"
-#include "facade_exec.h"
-#include "facade_follow.h"
 #include "facade_platform.h"
-#include "facade_records.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#define CHECK(expr)                                           \
-  do {                                                        \
-    if (!(expr)) {                                            \
-      (void)printf("%s:%d: %s\n", __FILE__, __LINE__, #expr); \
-      exit(1);                                                \
-    }                                                         \
-  } while (0)
 
 enum { ROUNDS = 3000, SIZE = 32 << 20, MOST = 1 << 20 };
 

@@ -2,21 +2,14 @@
  * host_records.c - a C host that reads all that a live platform and its server
  * tell, as structs: <openpai/json.h> against what is really written
  */
+#include "check.h"
+
 #include <openpai/openpai.h>
 #include <openpai/server.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define CHECK(expr)                                           \
-  do {                                                        \
-    if (!(expr)) {                                            \
-      (void)printf("%s:%d: %s\n", __FILE__, __LINE__, #expr); \
-      exit(1);                                                \
-    }                                                         \
-  } while (0)
 #define IS(text, want) CHECK((text) != NULL && strcmp((text), (want)) == 0)
 
 /* Of so many CPUs and one command. */

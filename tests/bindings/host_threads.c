@@ -6,6 +6,8 @@
  * After the close there is none but libuv's pool, which libuv ends with the process.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
+#include "check.h"
+
 #include <openpai/openpai.h>
 #include <openpai/server.h>
 
@@ -14,18 +16,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define CHECK(expr)                                           \
-  do {                                                        \
-    if (!(expr)) {                                            \
-      (void)printf("%s:%d: %s\n", __FILE__, __LINE__, #expr); \
-      exit(1);                                                \
-    }                                                         \
-  } while (0)
 
 #define JOB                                                          \
   "{\"protocolVersion\": 2, \"name\": \"short\", \"type\": \"job\"," \
@@ -47,9 +39,9 @@ typedef struct host {
 
 /* --- threads as they are made -------------------------------------------------------- */
 
-static const int host_signals[] = { SIGINT,  SIGTERM, SIGHUP,
-                                    SIGQUIT, SIGCHLD, SIGUSR1,
-                                    SIGUSR2, SIGALRM, SIGWINCH };
+static const int host_signals[] = { SIGINT,   SIGTERM, SIGHUP,  SIGQUIT,
+                                    SIGCHLD,  SIGUSR1, SIGUSR2, SIGALRM,
+                                    SIGWINCH, SIGPROF };
 enum { HOST_SIGNALS = sizeof(host_signals) / sizeof(host_signals[0]) };
 
 static int made; /* threads, by the library and those below it */

@@ -20,7 +20,7 @@ SEEN = {
                         'File "Cell In[3]", line 4, in fit', "[2.996, 3.0, 3.0]",
                         "got an unexpected keyword argument 'sed'"],
     "scheduling-policy.ipynb": ["SmallestFirst", "Request 3 waits",
-                                "image/png", "image/svg+xml"],
+                                'data-openpai="report"', "image/svg+xml"],
     "topology.ipynb": ["bind to CPUs 0-7", "image/svg+xml", "bob 8"],
     "what-if.ipynb": ["starts at once: train-5", "train-4 (request 4) of ann",
                       "never rather than"],

@@ -86,9 +86,9 @@ def pip_install(args, what, into_venv, **env):
 def check_package(args, python, env):
     # Not in the source tree, where a folder has the package's name.
     run(python, "-c", INTACT, version(args.source), cwd=args.work, **env)
-    run(python, HERE / "smoke.py", args.work / "root", cwd=args.work, **env)
-    run(python, "-B", HERE / "test_python_handle.py", args.work / "handles",
-        "Handles", cwd=args.work, **env)
+    run(python, HERE / "python/smoke.py", args.work / "root", cwd=args.work, **env)
+    run(python, "-B", HERE.parent / "run.py", HERE / "python/test_python_handle.py",
+        args.work / "handles", "Handles", cwd=args.work, **env)
 
 
 def check_program(args, python):
@@ -163,7 +163,7 @@ def case_pip_installed(args):
 def case_oldest_python(args):
     """All that is Python is read by the oldest one, too."""
     folder = args.source / "bindings/python"
-    files = sorted([*folder.glob("*.py"), *folder.glob("openpai/*.py")])
+    files = sorted([*folder.glob("*.py"), *folder.glob("openpai/**/*.py")])
     for path in files:
         ast.parse(path.read_text(), path, feature_version=OLDEST)
     if len(files) < 20:
@@ -186,11 +186,11 @@ def case_luarocks(args):
     run("luarocks", "--lua-version", lua, "--tree", tree, "make", rockspec,
         *headers, cwd=args.source)
     env = {"LUA_CPATH": "%s;;" % (tree / "lib/lua" / lua / "?.so")}
-    run(args.interpreter, HERE / "smoke.lua", args.work / "root",
+    run(args.interpreter, HERE / "lua/smoke.lua", args.work / "root",
         cwd=args.work, **env)
     (args.work / "platforms").mkdir()
     run(args.interpreter, "test_lua_platform.lua", args.work / "platforms",
-        cwd=HERE, **env)
+        cwd=HERE / "lua", **env)
 
 
 # --- Debian ------------------------------------------------------------------
@@ -221,13 +221,13 @@ cc -Wall -Werror "$2/examples/hello.c" -o hello $(pkg-config --cflags --libs ope
 cc -Wall -Werror "$3/smoke.c" -o smoke $(pkg-config --static --cflags --libs openpai)
 ./smoke "$1/smoke.c.root"
 if [ -d /usr/lib/python3/dist-packages/openpai ]; then
-  /usr/bin/python3 "$3/smoke.py" "$1/smoke.py.root"
+  /usr/bin/python3 "$3/python/smoke.py" "$1/smoke.py.root"
   /usr/bin/python3 -m openpai --version
   /usr/bin/python3 -c "import importlib.metadata as m
 assert m.version('openpai') == '$4'"
 fi
 lua=$(command -v lua5.4 || :)
-[ -z "$lua" ] || "$lua" "$3/smoke.lua" "$1/smoke.lua.root"
+[ -z "$lua" ] || "$lua" "$3/lua/smoke.lua" "$1/smoke.lua.root"
 """
 
 

@@ -3,19 +3,11 @@
  *
  * Usage: smoke ROOT.  Links the installed interface only.
  */
+#include "check.h"
+
 #include <openpai/openpai.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define CHECK(expr)                                           \
-  do {                                                        \
-    if (!(expr)) {                                            \
-      (void)printf("%s:%d: %s\n", __FILE__, __LINE__, #expr); \
-      exit(1);                                                \
-    }                                                         \
-  } while (0)
 
 static const char good[] = "protocolVersion: 2\n"
                            "name: smoke\n"

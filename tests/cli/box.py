@@ -7,11 +7,6 @@ import program
 
 
 class BoxTest(program.RootTest):
-    def refused(self, code, part, *args):
-        done = self.run_cli(*args)
-        self.assertEqual((done.returncode, done.stdout), (code, ""), args)
-        self.assertIn(part, done.stderr)
-
     def pid(self):
         return json.loads(self.ok("status", "--json"))["pid"]
 

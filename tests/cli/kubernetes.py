@@ -9,6 +9,8 @@ import ssl
 import threading
 import urllib.parse
 
+import played
+
 ENABLE = "hivedscheduler.microsoft.com/pod-scheduling-enable"
 SPEC = "hivedscheduler.microsoft.com/pod-scheduling-spec"
 ISOLATION = "hivedscheduler.microsoft.com/pod-leaf-cell-isolation"
@@ -35,24 +37,13 @@ def pod(name, spec, namespace="default", uid=None):
             "status": {"phase": "Pending"}}
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Handler(played.Handler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
-    def log_message(self, *_args):
-        pass
-
-    def answer(self, status, value):
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
     def refuse(self, status, message):
-        self.answer(status, {"kind": "Status", "status": "Failure",
-                             "message": message, "code": status})
+        self.answer({"kind": "Status", "status": "Failure",
+                     "message": message, "code": status}, status)
 
     def is_allowed(self):
         token = self.server.kube.token
@@ -79,7 +70,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif "continue" in query and kube.forgetful:
             self.refuse(410, "the continue parameter is too old")
         else:
-            self.answer(200, kube.list(kind, query))
+            self.answer(kube.list(kind, query))
 
     def chunk(self, data):
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
@@ -130,7 +121,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         status, message = kube.bind(self.path, body)
         if status == 201:
-            self.answer(201, {"kind": "Status", "status": "Success"})
+            self.answer({"kind": "Status", "status": "Success"}, 201)
         else:
             self.refuse(status, message)
 

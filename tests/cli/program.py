@@ -1,13 +1,16 @@
 """What the tests of the program share: argv[1] is openpai."""
 
+import contextlib
 import faulthandler
 import json
 import os
 import pathlib
 import pty
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import answers
@@ -39,13 +42,23 @@ def bubblewrap_works():
         return False
 
 
+def end_tasks(root):
+    """Ends what a platform has left running when a test ended it."""
+    mark = f"RUNTIME_LOG_PIPE={root}/".encode()
+    for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in environ.read_bytes():
+                os.kill(int(environ.parent.name), signal.SIGKILL)
+
+
 class ProgramTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         # Programs run in this folder: under /tmp a task sees no other.
-        self.env = dict(os.environ, XDG_STATE_HOME=str(self.folder / "state"))
+        self.env = dict(os.environ, XDG_STATE_HOME=str(self.folder / "state"),
+                        XDG_CONFIG_HOME=str(self.folder / "config"))
         for name in ("OPENPAI_ROOT", "OPENPAI_CLUSTER", "OPENPAI_TOKEN"):
             self.env.pop(name, None)
         self.addCleanup(self.end_platforms)
@@ -55,6 +68,7 @@ class ProgramTest(unittest.TestCase):
         for lock in self.folder.rglob("lock"):
             self.run_cli("down", "--kill", "--quiet", "--root",
                          str(lock.parent))
+            end_tasks(lock.parent)
 
     def job(self, command, instances=1, cpu=1, retries=0):
         path = self.folder / "job.yaml"
@@ -68,9 +82,9 @@ class ProgramTest(unittest.TestCase):
         path.write_text(text)
         return str(path)
 
-    def fifo(self):
+    def fifo(self, name="fifo"):
         """Its path, for a task that waits until release()."""
-        path = self.folder / "fifo"
+        path = self.folder / name
         os.mkfifo(path)
         return path
 
@@ -86,6 +100,14 @@ class ProgramTest(unittest.TestCase):
                   "stderr": subprocess.PIPE, "text": True, **kwargs}
         return subprocess.run([OPENPAI, *args], env=self.env, timeout=60,
                               **kwargs)
+
+    def refused(self, code, part, *args, **kwargs):
+        """What an openpai says that ends with this code and prints nothing."""
+        done = self.run_cli(*args, **kwargs)
+        self.assertEqual((done.returncode, done.stdout), (code, ""),
+                         (args, done.stderr))
+        self.assertIn(part, done.stderr)
+        return done.stderr
 
     def start(self, *args, **kwargs):
         """A running openpai whose stdout is a pipe."""
@@ -142,11 +164,26 @@ class RootTest(ProgramTest):
         self.assertEqual(done.returncode, 0, (args, done.stdout, done.stderr))
         return done.stdout
 
-    def until_up(self, name="test"):
-        """Until a task of a job has printed that."""
+    def until(self, what):
+        """Until `what` holds; a test that waits for ever is a failure."""
+        end = time.monotonic() + 50
+        while not what():
+            self.assertLess(time.monotonic(), end, "it does not happen")
+            time.sleep(0.05)
+
+    def until_up(self, name="test", tasks=1):
+        """Until a task of a job has printed that, and so many have begun.
+        A task may print before the platform has heard that it runs."""
         process = self.start("logs", "-f", name)
         self.assertRegex(process.stdout.readline(), r"^(.* \| )?up\r?\n")
         process.kill()
+        while self.begun(name) < tasks:
+            pass
+
+    def begun(self, name):
+        roles = json.loads(self.ok("show", "--json", name))["taskRoles"]
+        return sum(task["taskState"] != "WAITING" for role in roles.values()
+                   for task in role["taskStatuses"])
 
 
 def main(classes=()):

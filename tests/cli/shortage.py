@@ -4,7 +4,6 @@ of their own for a root, in a mount namespace that nobody else sees."""
 import ctypes
 import os
 import sys
-import time
 
 import program
 
@@ -37,13 +36,6 @@ class ShortageTest(program.RootTest):
     def skip(self, why):
         print("SKIPPED:", why, file=sys.stderr)
         self.skipTest(why)
-
-    def until(self, what):
-        """Until `what` holds; a test that waits for ever is a failure."""
-        end = time.monotonic() + 50
-        while not what():
-            self.assertLess(time.monotonic(), end, "it does not happen")
-            time.sleep(0.05)
 
     def log(self):
         return (self.root / "log").read_text()

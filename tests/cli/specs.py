@@ -23,7 +23,7 @@ BAD_TEXT = """\
 bad.yaml:7:16: error: instances cannot be 0 [too-small]
     7 |     instances: 0
       |                ^
-  help: give 1 or more
+  help: use 1 or more
 bad.yaml:8:18: error: there is no dockerimage prerequisite '\u65e5\u672c' \
 [unknown-name]
     8 |     dockerImage: "\u65e5\u672c"

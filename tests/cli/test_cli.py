@@ -14,7 +14,6 @@ import unittest
 import program
 
 HELLO = sys.argv[2]
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Cli(program.ProgramTest):
@@ -33,12 +32,15 @@ class Cli(program.ProgramTest):
             self.assertEqual((done.returncode, done.stderr), (0, ""), args)
             self.assertIn("usage: openpai", done.stdout)
         self.assertEqual(self.run_cli("help", "rum").returncode, 2)
+        self.assertLessEqual(self.run_cli("help").stdout.count("\n"), 24)
+        for verb in ("run", "vc add", "sim generate", "fit", "help"):
+            self.assertIn(f"\n  {verb} ", self.run_cli("help", "--all").stdout)
         self.assertRegex(self.run_cli("--version").stdout,
                          r"^openpai \d+\.\d+\.\d+\n$")
 
     @unittest.skipUnless(shutil.which("bash"), "no bash")
     def test_words_that_bash_offers(self):
-        script = (ROOT / "pkgconfig/completions/openpai.bash").read_text()
+        script = pathlib.Path(sys.argv[3]).read_text()
         for line, offered in (("openpai he", "help"),
                               ("openpai help sp", "spec"),
                               ("openpai help spec sc", "schema"),
@@ -47,7 +49,7 @@ class Cli(program.ProgramTest):
                               ("openpai spec diff --", "--json\n--help"),
                               ("openpai cluster h", "hived"),
                               ("openpai help sch", "sched"),
-                              ("openpai sched h", "hived-replay"),
+                              ("openpai sched e", "explain"),
                               ("openpai help cluster sh", "show"),
                               ("openpai cluster show --as ku", "kubernetes"),
                               ("openpai cluster top x", "")):
@@ -70,7 +72,8 @@ class Cli(program.ProgramTest):
         self.assertEqual(done.stdout, "hi\nend")
         self.assertEqual(done.stderr, "")
         done = self.run_cli("run", "--verbose", self.job("echo hi"))
-        self.assertIn("note: there is a job test: this one is test_2\n",
+        self.assertIn("note: job test exists already: this job is named "
+                      "test_2\n",
                       done.stderr)
         done = self.run_cli("run", "--verbose", "--name", "other",
                             self.job("echo hi"))
@@ -81,7 +84,7 @@ class Cli(program.ProgramTest):
     def test_exit_code_is_the_jobs(self):
         done = self.run_cli("run", self.job("exit 7"))
         self.assertEqual(done.returncode, 7)
-        self.assertIn("task a[0] ended with code 7", done.stderr)
+        self.assertIn("task a[0] exited with code 7", done.stderr)
         logs = re.search(r"logs: (.*)", done.stderr).group(1)
         self.assertTrue(pathlib.Path(logs, "0", "a-0", "all").exists())
         self.assertEqual(
@@ -95,7 +98,7 @@ class Cli(program.ProgramTest):
                          f"{path}:7:16: error: instances cannot be 0 "
                          "[too-small]\n    7 |     instances: 0\n"
                          "      |                ^\n"
-                         "  help: give 1 or more\n")
+                         "  help: use 1 or more\n")
         done = self.run_cli("run", "-", input="a: [")
         self.assertEqual(done.returncode, 125)
         self.assertRegex(done.stderr, r"^<stdin>:\d+:\d+: error: ")
@@ -118,6 +121,32 @@ class Cli(program.ProgramTest):
             self.assertIn("help: did you mean --json?" if "--jsn" in args
                           else "help: openpai run --help", done.stderr)
         self.assertEqual(self.run_cli("doctor", "x").returncode, 2)
+
+    def test_letters_are_joined(self):
+        """As getopt() has them, with a value behind the last one."""
+        for words in (["-lwn1"], ["-l", "-wn", "1"], ["-lw", "-n1"]):
+            done = self.run_cli("list", "--root", "/nowhere", *words)
+            self.assertNotIn("option", done.stderr, words)
+        for words, what in ((["-lx"], "unknown option: -x\n"),
+                            (["-ln"], "this option needs a value: -ln"),
+                            (["-n1l"], "--limit is a whole number")):
+            done = self.run_cli("list", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(what, done.stderr)
+
+    def test_empty_command(self):
+        for verb, code in (("submit", 2), ("run", 125)):
+            done = self.run_cli(verb, "--", "")
+            self.assertEqual(done.returncode, code)
+            self.assertIn("the command after -- is empty", done.stderr)
+
+    def test_few_descriptors(self):
+        done = subprocess.run(
+            ["bash", "-c", "ulimit -n 5; exec \"$@\"", "bash", program.OPENPAI,
+             "list"], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "the limit of open files is 5: .*\n"
+                                      "  help: raise it: ulimit -n")
 
     def test_unusable_root(self):
         job = self.job("true")
@@ -191,7 +220,7 @@ class Cli(program.ProgramTest):
                                  args)
             done = self.run_cli("run", long, stdout=full)
         self.assertEqual(done.returncode, 125)
-        self.assertRegex(done.stderr, said + ".*ended with code 7\n.*logs: ")
+        self.assertRegex(done.stderr, said + ".*exited with code 7\n.*logs: ")
 
     def test_closed_standard_streams(self):
         job = self.job("exit 3")
@@ -247,7 +276,3 @@ class Cli(program.ProgramTest):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"missing +bash")
         self.assertIn("Jobs cannot run here", done.stdout)
-
-
-if __name__ == "__main__":
-    program.main()

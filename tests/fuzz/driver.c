@@ -1,11 +1,12 @@
 /*
  * driver.c - runs a fuzz target without libFuzzer
  *
- * driver DIRECTORY [RUNS]: every file of the directory, then RUNS mutations
+ * driver DIRECTORY [RUNS]: every file below the directory, then RUNS mutations
  * of them (default: $OPENPAI_FUZZ_RUNS, or 20,000).  Where OPENPAI_SLICE is
  * "K/N", an N-th of that, other ones for each K.  The same directory, number
  * and slice give the same inputs.
  */
+#define _DEFAULT_SOURCE /* DT_DIR */
 #include "check.h"
 #include "base/prng.h"
 
@@ -20,19 +21,12 @@ typedef struct corpus {
 
 static corpus all;
 
-static int by_name(const void *a, const void *b)
+static bool read_file(const char *path)
 {
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool read_file(const char *dir, const char *name)
-{
-  char path[1024], chunk[4096];
+  char chunk[4096];
   pai__buf *b = &all.files[all.len];
-  FILE *f;
+  FILE *f = all.len < MOST_FILES ? fopen(path, "rb") : NULL;
 
-  (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-  f = fopen(path, "rb");
   if (f == NULL)
     return false;
   pai__buf_init(b, &pai__libc_alloc);
@@ -43,26 +37,30 @@ static bool read_file(const char *dir, const char *name)
   return true;
 }
 
-/* Reads the files in the order of their names. */
+static int is_shown(const struct dirent *e)
+{
+  return e->d_name[0] != '.';
+}
+
+/* Reads the files of a folder and of those below, in the order of their names.
+ */
 static bool read_corpus(const char *dir)
 {
-  char *names[MOST_FILES];
-  size_t n = 0;
-  struct dirent *e;
-  DIR *d = opendir(dir);
-  bool ok = d != NULL;
+  struct dirent **entries;
+  int n = scandir(dir, &entries, is_shown, alphasort);
+  bool ok = n >= 0;
 
-  while (ok && n < MOST_FILES && (e = readdir(d)) != NULL)
-    if (e->d_name[0] != '.')
-      names[n++] = pai__strdup(&pai__libc_alloc, e->d_name);
-  if (d != NULL)
-    (void)closedir(d);
-  qsort(names, n, sizeof(names[0]), by_name);
-  for (size_t i = 0; i < n; i++) {
-    ok = ok && read_file(dir, names[i]);
-    pai__strfree(&pai__libc_alloc, names[i]);
+  for (int i = 0; i < n; i++) {
+    char path[1024];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, entries[i]->d_name);
+    ok = ok &&
+         (entries[i]->d_type == DT_DIR ? read_corpus(path) : read_file(path));
+    free(entries[i]);
   }
-  return ok && all.len != 0;
+  if (n >= 0)
+    free(entries);
+  return ok;
 }
 
 /* One change: bytes overwritten, dropped, repeated, or taken from a file. */
@@ -112,7 +110,7 @@ int main(int argc, char **argv)
   long runs = sliced ? strtol(asked, NULL, 10) / (long)each : 0;
   pai__prng r = { 1 + begin };
 
-  if (argc < 2 || !sliced || !read_corpus(argv[1])) {
+  if (argc < 2 || !sliced || !read_corpus(argv[1]) || all.len == 0) {
     fprintf(stderr, "usage: [OPENPAI_SLICE=K/N] %s DIRECTORY [RUNS]\n",
             argv[0]);
     return 2;

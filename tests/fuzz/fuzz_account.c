@@ -197,7 +197,7 @@ static void ask(const char *text, size_t len)
   check_answer(rc, err);
   rc = pai_accounts_revoke(w.a, "ada", text, &err);
   check_answer(rc, err);
-  pai__accounts_turn(w.a);
+  pai__accounts_step(w.a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

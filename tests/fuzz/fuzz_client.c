@@ -20,8 +20,8 @@ enum { MOST = 64, MOST_ASKED = 200, MOST_TOLD = 64 << 10 };
 
 /* --- a loop --------------------------------------------------------------------- */
 
-struct pai__turn {
-  struct pai__turn *next;
+struct pai__loop_step {
+  struct pai__loop_step *next;
   pai__timer_cb cb;
   void *user_data;
   bool asked;
@@ -34,31 +34,31 @@ struct pai__timer {
   pai_time due; /* 0: it does not run */
 };
 
-static pai__turn *turns;
+static pai__loop_step *turns;
 static pai__timer *timers;
 static pai_time now;
 
-int pai__turn_new(pai__turn **out, const pai_alloc *alloc, pai_loop *loop,
-                  pai__timer_cb cb, void *user_data)
+int pai__loop_step_new(pai__loop_step **out, const pai_alloc *alloc,
+                       pai_loop *loop, pai__timer_cb cb, void *user_data)
 {
-  pai__turn *t = calloc(1, sizeof(*t));
+  pai__loop_step *t = calloc(1, sizeof(*t));
 
   (void)alloc;
   (void)loop;
   CHECK(t != NULL);
-  *t = (pai__turn){ turns, cb, user_data, false };
+  *t = (pai__loop_step){ turns, cb, user_data, false };
   turns = *out = t;
   return PAI_OK;
 }
 
-void pai__turn_ask(pai__turn *turn)
+void pai__loop_step_ask(pai__loop_step *turn)
 {
   turn->asked = true;
 }
 
-void pai__turn_close(pai__turn *turn)
+void pai__loop_step_close(pai__loop_step *turn)
 {
-  pai__turn **at = &turns;
+  pai__loop_step **at = &turns;
 
   if (turn == NULL)
     return;
@@ -179,6 +179,12 @@ void pai__http_hold(pai__http_request *request, bool hold)
   request->held = hold;
 }
 
+int64_t pai__http_log_offset(const pai__http_request *request)
+{
+  (void)request;
+  return -1;
+}
+
 /* --- a call --------------------------------------------------------------------- */
 
 typedef struct play {
@@ -241,7 +247,6 @@ static int begin(play *p, char call)
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   pai_client_job_file f = PAI_CLIENT_JOB_FILE_INIT;
   pai_client_log_options l = PAI_CLIENT_LOG_OPTIONS_INIT;
-  pai_job_query all = PAI_JOB_QUERY_INIT;
   pai_client *c = p->client;
   pai_op **op = &p->op;
 
@@ -249,13 +254,15 @@ static int begin(play *p, char call)
   case 'w': return pai_client_watch(op, c, "u~j", on_change, on_end, p, NULL);
   case 'a': return pai_client_watch(op, c, NULL, on_change, on_end, p, NULL);
   case 'e': return pai_client_wait(op, c, "u~j", on_end, p, NULL);
-  case 'j': return pai_client_job(op, c, "u~j", on_end, p, NULL);
+  case 'j':
+    return pai_client_call(op, c, "jobs.show", "{\"job\":\"u~j\"}", on_end, p,
+                           NULL);
   case 'i': return pai_client_info(op, c, on_end, p, NULL);
   case 'o': return pai_client_logout(op, c, on_end, p, NULL);
   case 'u': return pai_client_login(op, c, "u", "word", on_end, p, NULL);
   case 't':
-    all.with_total = 1;
-    return pai_client_jobs(op, c, &all, on_end, p, NULL);
+    return pai_client_call(op, c, "jobs.list", "{\"withTotalCount\":true}",
+                           on_end, p, NULL);
   case 'f':
   case 'l':
     l.job = "u~j";
@@ -410,9 +417,9 @@ static pai__timer *first_timer(void)
   return first;
 }
 
-static pai__turn *asked_turn(void)
+static pai__loop_step *asked_turn(void)
 {
-  pai__turn *t = turns;
+  pai__loop_step *t = turns;
 
   while (t != NULL && !t->asked)
     t = t->next;
@@ -422,7 +429,7 @@ static pai__turn *asked_turn(void)
 /* False: nothing is left to be done. */
 static bool step(play *p)
 {
-  pai__turn *turn = asked_turn();
+  pai__loop_step *turn = asked_turn();
   pai__timer *timer = first_timer();
 
   if (turn != NULL) {

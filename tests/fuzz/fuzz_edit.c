@@ -6,8 +6,8 @@
  */
 #include "check.h"
 #include "json/json.h"
-#include "spec/edit.h"
-#include "spec/format.h"
+#include "spec/edit/edit.h"
+#include "spec/format/format.h"
 #include "yaml/yaml.h"
 
 static pai__tree *parse(const char *text, size_t len, bool json)

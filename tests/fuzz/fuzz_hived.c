@@ -4,7 +4,7 @@
  */
 #include "check.h"
 
-#include <openpai/hived.h>
+#include "hived/replay.h"
 
 static const char config[] =
   "physicalCluster:\n"
@@ -31,26 +31,24 @@ static int any_config(void *user_data, const char *name, pai_write_cb write,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  pai_hived_replay_options opts = PAI_HIVED_REPLAY_OPTIONS_INIT;
   const char *line = (const char *)data, *end = line + size, *next;
-  pai_hived_replay *r;
+  hived_replay *r;
 
-  opts.config = any_config;
-  CHECK(pai_hived_replay_new(&r, &opts, NULL) == PAI_OK);
+  CHECK(hived_replay_new(&r, NULL, any_config, NULL) == PAI_OK);
   for (; line < end; line = next) {
-    pai_hived_verdict v = { .struct_size = sizeof(v) };
+    hived_verdict v;
     pai_error *err = NULL;
     int rc;
 
     next = memchr(line, '\n', (size_t)(end - line));
     next = next != NULL ? next + 1 : end;
-    rc = pai_hived_replay_step(r, line, (size_t)(next - line), &v, &err);
+    rc = hived_replay_step(r, line, (size_t)(next - line), &v, &err);
     CHECK((rc == PAI_OK) == (err == NULL));
-    CHECK(rc != PAI_OK || (v.kind >= PAI_HIVED_DONE &&
-                           v.kind <= PAI_HIVED_DIFFERS && *v.op != '\0'));
-    CHECK(rc != PAI_OK || v.kind != PAI_HIVED_FIXED || v.fix != NULL);
+    CHECK(rc != PAI_OK ||
+          (v.kind >= HIVED_DONE && v.kind <= HIVED_DIFFERS && *v.op != '\0'));
+    CHECK(rc != PAI_OK || v.kind != HIVED_FIXED || v.fix != NULL);
     pai_error_free(err);
   }
-  pai_hived_replay_free(r);
+  hived_replay_free(r);
   return 0;
 }

@@ -11,7 +11,7 @@
 
 #include "backend/kubernetes/kube.h"
 #include "json/json.h"
-#include "platform/kube_config.h"
+#include "platform/hived/kube_config.h"
 
 /* --- the loop and HTTP ------------------------------------------------------------ */
 

@@ -8,8 +8,8 @@
  */
 #include "check.h"
 
-#include "job/end.h"
-#include "job/pattern.h"
+#include "job/end/end.h"
+#include "job/end/pattern.h"
 
 #include <openpai/job.h>
 
@@ -115,16 +115,21 @@ static void check_log(const char *text, size_t size)
 static void check_pattern(char *text, size_t size)
 {
   char *end = memchr(text, '\n', size);
+  pai__span found[1 + PAI__PATTERN_GROUPS];
   pai__pattern p;
-  pai__span s;
 
   if (end == NULL || memchr(text, '\0', (size_t)(end - text)) != NULL)
     return;
   *end++ = '\0';
   size -= (size_t)(end - text);
-  if (pai__pattern_make(&p, text) && pai__pattern_find(&s, &p, end, size)) {
-    CHECK(s.start <= s.end && s.end <= size);
-    CHECK(memchr(end + s.start, '\n', s.end - s.start) == NULL);
+  if (!pai__pattern_make(&p, text) ||
+      pai__pattern_find(found, &p, end, size, false) == 0)
+    return;
+  for (int i = 0; i <= PAI__PATTERN_GROUPS; i++) {
+    const pai__span *s = &found[i];
+
+    CHECK(s->start <= s->end && s->end <= size);
+    CHECK(memchr(end + s->start, '\n', s->end - s->start) == NULL);
   }
 }
 

@@ -8,7 +8,8 @@
  */
 #include "check.h"
 
-#include "server/oidc.h"
+#include "base/text/encode.h"
+#include "server/oidc/provider.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ static const char issuer[] = "https://a.org";
 static void try_token(const char *token, size_t len, const char *keys,
                       size_t keys_len)
 {
-  const pai__token_wish wish = { issuer, "me", "n", 1500 };
+  const pai__token_expected wish = { issuer, "me", "n", 1500 };
   pai__tree *set, *claims;
 
   if (pai__keys_read(&set, &pai__libc_alloc, keys, keys_len, NULL) < 0) {
@@ -62,7 +63,7 @@ static void try_settings(const char *text, size_t len)
   CHECK((rc == PAI_OK) == (err == NULL));
   CHECK(s.issuer == NULL || pai__url_is_safe(s.issuer));
   for (size_t i = 0; i < s.nadmins; i++)
-    CHECK(pai__rule_is_one(s.admins[i]));
+    CHECK(pai__claim_rule_is_one(s.admins[i]));
   CHECK(rc == PAI_OK || (s.client_secret == NULL && s.admins == NULL));
   pai_error_free(err);
   pai__settings_dispose(&s, &pai__libc_alloc);

@@ -13,7 +13,7 @@
 
 #include <openpai/cluster.h>
 
-static const char safe[] = "abcdefghijklmnopqrstuvwxyz0123456789-_%"
+static const char safe[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.~%"
                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 static pai__tree *parse(const char *json, size_t len)

@@ -5,7 +5,7 @@
  * halves are two samples, one second after the other.
  */
 #include "check.h"
-#include "resource/sample.h"
+#include "resource/sample/sample.h"
 
 static void check_numbers(const char *text, size_t len)
 {

@@ -10,7 +10,7 @@
 #include "check.h"
 
 #include "client/session.h"
-#include "server/door.h"
+#include "server/http/listener.h"
 #include "task/frame.h"
 
 #include <errno.h>
@@ -176,31 +176,31 @@ void pai__poll_close(pai__poll *poll)
     poll->open = false;
 }
 
-struct pai__turn {
+struct pai__loop_step {
   pai__timer_cb cb;
   void *user_data;
   bool asked, open;
 };
 
-static struct pai__turn turn;
+static struct pai__loop_step turn;
 
-int pai__turn_new(pai__turn **out, const pai_alloc *alloc, pai_loop *loop,
-                  pai__timer_cb cb, void *user_data)
+int pai__loop_step_new(pai__loop_step **out, const pai_alloc *alloc,
+                       pai_loop *loop, pai__timer_cb cb, void *user_data)
 {
   (void)alloc;
   (void)loop;
-  turn = (struct pai__turn){ cb, user_data, false, true };
+  turn = (struct pai__loop_step){ cb, user_data, false, true };
   *out = &turn;
   return PAI_OK;
 }
 
-void pai__turn_ask(pai__turn *t)
+void pai__loop_step_ask(pai__loop_step *t)
 {
   CHECK(t->open);
   t->asked = true;
 }
 
-void pai__turn_close(pai__turn *t)
+void pai__loop_step_close(pai__loop_step *t)
 {
   if (t != NULL)
     t->open = false;
@@ -220,7 +220,8 @@ void pai__request_resume(pai__request *r)
   woken = true;
 }
 
-void pai__line_enter(pai__line *line, enum pai__phase phase)
+void pai__server_deadline_enter(pai__server_deadline *line,
+                                enum pai__phase phase)
 {
   CHECK(line == NULL && phase == PAI__SEND && said_bye);
 }
@@ -366,7 +367,7 @@ static const uint8_t *step(const uint8_t *at, const uint8_t *end,
   case 6: task_room += n * n; break;
   default:
     if (n > 30 && r->relay != NULL)
-      pai__relay_end(r->relay);
+      pai__proxy_stream_end(r->relay);
   }
   return at;
 }
@@ -457,12 +458,14 @@ static void play(const uint8_t *at, const uint8_t *end)
 {
   pai_session_options o = PAI_SESSION_OPTIONS_INIT;
   pai_server server = { .alloc = pai__libc_alloc };
-  pai__door door = { .server = &server };
-  pai__request r = { .server = &server, .door = &door, .entered = TASK };
+  pai__server_listener listener = { .server = &server };
+  pai__request r = { .server = &server,
+                     .listener = &listener,
+                     .entered = TASK };
 
   o.on_output = on_output;
   o.on_end = on_end;
-  CHECK(pai__relay_begin(&r, head, NULL) == PAI_OK);
+  CHECK(pai__proxy_stream_begin(&r, head, NULL) == PAI_OK);
   CHECK(pai__session_make(&session, NULL, &pai__libc_alloc, &o, NULL) ==
         PAI_OK);
   session->far = session->secure = true;

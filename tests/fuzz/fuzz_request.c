@@ -10,13 +10,13 @@
 #include "check.h"
 
 #include "json/json.h"
-#include "server/conn.h"
+#include "server/http/conn.h"
 #include "server/fake.h"
-#include "server/feed.h"
-#include "server/peer.h"
-#include "server/quotas.h"
-#include "server/alerts.h"
-#include "server/seen.h"
+#include "server/streams/feed.h"
+#include "server/http/peer.h"
+#include "server/calls/quotas.h"
+#include "server/monitor/alerts.h"
+#include "server/monitor/observed.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -32,7 +32,7 @@ enum { MOST_STEPS = 64 };
 
 typedef struct scene {
   pai_server server;
-  pai__door door;
+  pai__server_listener listener;
   pai_platform platform;
   int client; /* its end of the connection, whose other end is the server's */
   pai__buf request, answer;
@@ -106,10 +106,11 @@ static void make_door(scene *s)
   pai_server *server = &s->server;
   int fds[2];
 
-  s->door = (pai__door){ .server = server, .listener = -1, .remote = s->tcp };
-  s->door.last_due = &s->door.first_due;
-  s->door.ready_fd = pai__ready_new();
-  pai__map_init(&s->door.peers, &pai__libc_alloc);
+  s->listener =
+    (pai__server_listener){ .server = server, .fd = -1, .remote = s->tcp };
+  s->listener.last_due = &s->listener.first_due;
+  s->listener.ready_fd = pai__ready_new();
+  pai__map_init(&s->listener.peers, &pai__libc_alloc);
   server->idle_timeout = server->request_timeout = 1000000;
   CHECK(pai__limit_init(&server->all, &pai__libc_alloc, 1, 1000000, 1) ==
         PAI_OK);
@@ -117,20 +118,20 @@ static void make_door(scene *s)
                       NULL) == PAI_OK);
   CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
   s->client = fds[0];
-  CHECK(s->door.ready_fd >= 0 && pai__conn_new(&s->door, fds[1]));
+  CHECK(s->listener.ready_fd >= 0 && pai__conn_new(&s->listener, fds[1]));
   if (s->tcp)
-    (void)snprintf(s->door.conns->line->peer,
-                   sizeof(s->door.conns->line->peer), "127.0.0.1");
+    (void)snprintf(s->listener.conns->deadline->peer,
+                   sizeof(s->listener.conns->deadline->peer), "127.0.0.1");
 }
 
 static void free_door(scene *s)
 {
-  if (s->door.conns != NULL)
-    pai__conn_free(s->door.conns);
-  CHECK(s->door.conns == NULL && s->server.first == NULL);
+  if (s->listener.conns != NULL)
+    pai__conn_free(s->listener.conns);
+  CHECK(s->listener.conns == NULL && s->server.first == NULL);
   (void)close(s->client);
-  (void)close(s->door.ready_fd);
-  pai__map_dispose(&s->door.peers);
+  (void)close(s->listener.ready_fd);
+  pai__map_dispose(&s->listener.peers);
   pai__limit_dispose(&s->server.all);
   pai__nets_free(s->server.nets, &pai__libc_alloc);
 }
@@ -161,8 +162,8 @@ static void begin(scene *s)
                             .on_shutdown = on_shutdown };
   CHECK(pai_loop_new(&s->server.loop, NULL, NULL) == PAI_OK);
   s->platform.loop = s->server.loop;
-  CHECK(pai__turn_new(&s->server.turn, &pai__libc_alloc, s->server.loop,
-                      on_turn, NULL) == PAI_OK);
+  CHECK(pai__loop_step_new(&s->server.step, &pai__libc_alloc, s->server.loop,
+                           on_turn, NULL) == PAI_OK);
   make_door(s);
 }
 
@@ -173,9 +174,9 @@ static void end(scene *s)
   CHECK(s->server.feed == NULL || s->server.feed->readers == NULL);
   pai__feed_free(&s->server);
   CHECK(s->platform.readers == NULL && s->platform.listeners == NULL);
-  pai__turn_close(s->server.turn);
+  pai__loop_step_close(s->server.step);
   pai__alerts_free(&s->server);
-  pai__meter_free(&s->server);
+  pai__usage_sampler_free(&s->server);
   pai__count_free(&s->server);
   pai__quota_forget_uploads(&s->server);
   CHECK(pai_loop_run(s->server.loop) == PAI_OK);
@@ -232,7 +233,7 @@ static bool make_request(scene *s, char *text, size_t size)
 
 static pai__request *request_of(const scene *s)
 {
-  return s->door.conns != NULL ? s->door.conns->request : NULL;
+  return s->listener.conns != NULL ? s->listener.conns->request : NULL;
 }
 
 static bool is_asleep(const scene *s)
@@ -247,18 +248,18 @@ static void go_on(scene *s)
   ssize_t n;
 
   do {
-    pai__door_run(&s->door);
+    pai__server_listener_run(&s->listener);
     n = recv(s->client, bytes, sizeof(bytes), MSG_DONTWAIT);
     if (n > 0)
       pai__buf_add(&s->answer, bytes, (size_t)n);
-  } while (n > 0 || s->door.first_due != NULL);
+  } while (n > 0 || s->listener.first_due != NULL);
 }
 
 static void send_piece(scene *s, size_t from, size_t to)
 {
   const char *bytes = s->request.data + from;
 
-  if (s->door.conns != NULL && to > from)
+  if (s->listener.conns != NULL && to > from)
     (void)!send(s->client, bytes, to - from, MSG_NOSIGNAL);
   go_on(s);
 }
@@ -362,8 +363,9 @@ static void check_answer(const scene *s)
 /* Its body is in chunks that are not whole, or is shorter than it says. */
 static bool is_cut(const scene *s)
 {
-  return s->door.conns != NULL && (s->door.conns->state == PAI__CONN_BODY ||
-                                   s->door.conns->state == PAI__CONN_HEAD);
+  return s->listener.conns != NULL &&
+         (s->listener.conns->state == PAI__CONN_BODY ||
+          s->listener.conns->state == PAI__CONN_HEAD);
 }
 
 static void ask(scene *s)

@@ -84,12 +84,11 @@ static void check_spec(const pai_spec *spec)
 }
 
 static void write_out(pai__buf *out, const pai_spec *spec, int format,
-                      int version, int secrets)
+                      int secrets)
 {
   pai_spec_write_options o = PAI_SPEC_WRITE_OPTIONS_INIT;
 
   o.format = format;
-  o.version = version;
   o.secrets = secrets;
   pai__buf_clear(out);
   CHECK(pai_spec_write(spec, &o, test_collect, out, NULL) == PAI_OK);
@@ -107,10 +106,10 @@ static void check_written(const pai_spec *spec)
   o.max_bytes = 1 << 30;
   pai__buf_init(&once, &pai__libc_alloc);
   pai__buf_init(&again, &pai__libc_alloc);
-  write_out(&once, spec, PAI_FORMAT_YAML, 2, 1);
+  write_out(&once, spec, PAI_FORMAT_YAML, 1);
   CHECK(pai_spec_parse(&back, pai__buf_text(&once), once.len, &o, NULL) ==
         PAI_OK);
-  write_out(&again, back, PAI_FORMAT_YAML, 2, 1);
+  write_out(&again, back, PAI_FORMAT_YAML, 1);
   CHECK(once.len == again.len);
   CHECK(memcmp(once.data, again.data, once.len) == 0);
   pai__buf_dispose(&again);
@@ -125,9 +124,9 @@ static void check_outputs(const pai_spec *spec)
 
   check_written(spec);
   pai__buf_init(&out, &pai__libc_alloc);
-  write_out(&out, spec, PAI_FORMAT_YAML, 2, 0);
-  write_out(&out, spec, PAI_FORMAT_JSON, 2, 1);
-  write_out(&out, spec, PAI_FORMAT_JSON, 1, 0);
+  write_out(&out, spec, PAI_FORMAT_YAML, 0);
+  write_out(&out, spec, PAI_FORMAT_JSON, 1);
+  write_out(&out, spec, PAI_FORMAT_JSON, 0);
   CHECK(pai_spec_explain(spec, PAI_FORMAT_TEXT, test_collect, &out, NULL) ==
         PAI_OK);
   CHECK(pai_spec_explain(spec, PAI_FORMAT_JSON, test_collect, &out, NULL) ==

@@ -1,6 +1,6 @@
 /* fuzz_template.c - templates, over one document with values of all kinds */
 #include "check.h"
-#include "spec/template.h"
+#include "spec/template/template.h"
 #include "yaml/yaml.h"
 
 static const char document[] =

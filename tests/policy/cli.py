@@ -1,113 +1,87 @@
-"""Fails unless help, man page and completions tell of the same verbs and
-options.
+"""Fails if what src/cli/verbs declares cannot be right.
 
-Usage: cli.py ROOT PROGRAM.  The program decides: `openpai help` has a line
-"  verb ...   what it does" for each verb, and `openpai help VERB` a line
-"  --option ..." for each option of it.  Every verb has --help: not listed.
-A verb may be two words, of which the first names a group: "spec check".
+Usage: cli.py ROOT [FOLDER].  The files are read as src/cli/verbs.py reads them;
+FOLDER has what it has written of them, which shells and groff must understand
+where they are installed.
 """
 import pathlib
-import re
+import shutil
 import subprocess
 import sys
 
 import source
 
-
-def ask(program, *args):
-    done = subprocess.run([program, *args], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, check=False, timeout=30)
-    return done.stdout
-
-
-def from_help(program):
-    verbs = re.findall(
-        r"^  ([a-z][a-z-]*(?: [a-z-]+)?)(?= ).*?(?: {2,}|\n {10,})\S",
-        ask(program, "help"), re.M)
-    return {verb: set(re.findall(r"^ +(?:-\w, )?--([a-z][a-z-]*)",
-                                 ask(program, "help", *verb.split()), re.M))
-            for verb in verbs}
+KNOWN = {"list", "form", "into", "number", "one-of", "like", "file", "folder",
+         "", "needed", "needs", "not", "in", "secret", "columns"}  # properties of options
+READERS = (("bash -n", "openpai.bash"), ("shellcheck", "openpai.bash"),
+           ("zsh -n", "_openpai"), ("fish -n", "openpai.fish"),
+           ("groff -man -Tutf8 -ww -K utf8 -z", "openpai.1"))
 
 
-def from_man(text):
-    section = re.search(r'^\.SH "?VERBS"?\n(.*?)(?=^\.SH)', text, re.M | re.S)
-    parts = re.split(r'^\.SS "?([a-z-]+(?: [a-z-]+)?).*\n',
-                     section.group(1) if section else "", flags=re.M)
-    return {verb: {name.replace("\\", "") for name in re.findall(
-                       r"^\.TP\n.*?\\-\\-([a-z][a-z\\-]*)", body, re.M)}
-            for verb, body in zip(parts[1::2], parts[2::2])}
+def read(root):
+    """The module verbs, and all that the files declare."""
+    sys.path.insert(0, str(root / "src/cli"))
+    import verbs  # pylint: disable=import-outside-toplevel
+    book = verbs.Book()
+    files = sorted((root / "src/cli/verbs").glob("*.txt"))
+    for path in sorted(files, key=lambda path: path.stem != "shared"):
+        book.read(path.read_text())
+    return verbs, book
 
 
-def grouped(lists):
-    """The verbs of {"verbs": [...], "spec_verbs": [...]}."""
-    groups = {name[:-len("_verbs")]: verbs for name, verbs in lists.items()
-              if name != "verbs"}
-    yield from (verb for verb in lists["verbs"] if verb not in groups)
-    for group, verbs in groups.items():
-        yield from ("%s %s" % (group, verb) for verb in verbs)
+def of_verb(verb):
+    options = verb.options()
+    names = [option.name for option in options]
+    marks = names + [option.letter for option in options if option.letter]
+    for mark in sorted({mark for mark in marks if marks.count(mark) > 1}):
+        yield "two options are called %s" % mark
+    for option in options:
+        others = option.props.get("not", "").split(",")
+        for other in others + [option.props.get("needs", "")]:
+            if other and other not in names:
+                yield "--%s speaks of --%s, which there is not" % (
+                    option.name, other)
+        for prop in option.props.keys() - KNOWN:
+            yield "--%s: there is no property %s" % (option.name, prop)
+        if not option.text or option.text.endswith("."):
+            yield "--%s is no phrase: '%s'" % (option.name, option.text)
+    if not verb.brief[:1].isupper() or verb.brief.endswith("."):
+        yield "'%s' is no sentence without its period" % verb.brief
+    if not verb.texts("exit"):
+        yield "no exit status"
 
 
-def from_bash(text):
-    lists = re.findall(r"\b((?:[a-z]+_)?verbs)='([^']*)'", text)
-    options = dict(re.findall(r"^ +'?([a-z -]+?)'?\) options='([^']*)'", text,
-                              re.M))
-    return {verb: set(re.findall(r"--([a-z-]+)", options.get(verb, "")))
-            for verb in grouped({k: v.split() for k, v in lists})}
+def check(verbs, book):
+    names = [verb.name for verb in book.verbs]
+    for verb in book.verbs:
+        group = verb.name.split()[0]
+        if " " in verb.name and group not in book.groups:
+            yield "%s: there is no group %s" % (verb.name, group)
+        if names.count(verb.name) > 1:
+            yield "%s: declared twice" % verb.name
+        for wrong in of_verb(verb):
+            yield "%s: %s" % (verb.name, wrong)
+        for line in verbs.help_text(verb).split("\n"):
+            if len(line) > 80:
+                yield "%s: a line of its help is too long: %s" % (verb.name,
+                                                                  line)
+    if len(list(verbs.overview(book))) > 24:
+        yield "openpai help is more than a screen"
 
 
-def from_zsh(text):
-    lists = re.findall(r"^((?:[a-z]+_)?verbs)=\(\n(.*?)^\)", text,
-                       re.M | re.S)
-    arms = dict(re.findall(r"^  '?([a-z -]+?)'?\)\n(.*?);;", text,
-                           re.M | re.S))
-    return {verb: set(re.findall(r"--([a-z-]+)(?:}')?\[", arms.get(verb, "")))
-            for verb in grouped({k: re.findall(r"^  '([a-z-]+):", v, re.M)
-                                 for k, v in lists})}
-
-
-def from_fish(text):
-    seen = r"__fish_seen_subcommand_from ([a-z-]+)"
-    lists = {"verbs": re.findall(
-        r"-n __fish_use_subcommand -f -a ([a-z-]+)", text)}
-    for group, verb in re.findall(
-            r"-n '%s; and not [^']*' -f -a ([a-z-]+)" % seen, text):
-        lists.setdefault(group + "_verbs", []).append(verb)
-    options = re.findall(r"-n '%s(?:; and %s)?'.* -l ([a-z-]+)" % (seen, seen),
-                         text)
-    return {verb: {name for *of, name in options
-                   if " ".join(of).strip() == verb}
-            for verb in grouped(lists)}
-
-
-def differences(where, want, have):
-    """What `where` has too little or too much, as (verb, options)."""
-    for verb in sorted(want.keys() - have.keys()):
-        yield "%s: no verb '%s'" % (where, verb)
-    for verb in sorted(have.keys() - want.keys()):
-        yield "%s: the program has no verb '%s'" % (where, verb)
-    for verb in sorted(want.keys() & have.keys()):
-        for option in sorted((want[verb] - have[verb]) - {"help"}):
-            yield "%s: %s: no option --%s" % (where, verb, option)
-        for option in sorted((have[verb] - want[verb]) - {"help"}):
-            yield "%s: %s: the program has no option --%s" % (where, verb,
-                                                              option)
-
-
-def check(root, program):
-    want = from_help(program)
-    if not want:
-        return ["%s help: lists no verbs" % program]
-    complaints = []
-    for where, read in (("docs/openpai.1", from_man),
-                        ("pkgconfig/completions/openpai.bash", from_bash),
-                        ("pkgconfig/completions/_openpai", from_zsh),
-                        ("pkgconfig/completions/openpai.fish", from_fish)):
-        complaints += differences(where, want,
-                                  read((root / where).read_text()))
-    return complaints
+def written(folder):
+    for command, name in READERS:
+        if shutil.which(command.split()[0]) is None:
+            continue
+        done = subprocess.run([*command.split(), folder / name], text=True,
+                              capture_output=True, check=False, timeout=60)
+        if done.returncode != 0 or done.stderr:
+            yield "%s: %s%s" % (name, done.stdout, done.stderr)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or not pathlib.Path(sys.argv[2]).is_file():
-        source.skip("the program openpai is not built")
-    source.verdict(check(source.root_from_argv(), sys.argv[2]))
+    sys.dont_write_bytecode = True
+    COMPLAINTS = list(check(*read(source.root_from_argv())))
+    if len(sys.argv) > 2:
+        COMPLAINTS += written(pathlib.Path(sys.argv[2]))
+    source.verdict(COMPLAINTS)

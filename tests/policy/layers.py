@@ -22,6 +22,9 @@ OUTSIDE = re.compile(
 # Their own sources cannot be plugged into a machine: only one file may.
 ONE_FILE_ONLY = {"hwloc.h"}
 
+# A simulation sees a scheduler as other programs do, and through these.
+OF_SCHED = {"sched/inspect.h", "sched/log/event_form.h"}
+
 # Built as an embedder's code is, without -I src: their own headers are beside.
 PROGRAMS = {"cli", "helper", "task"}
 
@@ -64,6 +67,8 @@ def why_not_room(room, rooms, name):
                 "name the room: \"%s/%s\"" % (room, name))
     if other != room and other not in rooms:
         return "room %s may not see room %s" % (room, other)
+    if room == "sim" and other == "sched" and name not in OF_SCHED:
+        return "of sched, room sim may see %s" % " and ".join(sorted(OF_SCHED))
     return None
 
 

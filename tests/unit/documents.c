@@ -1,7 +1,7 @@
 /* documents.c - JSON and YAML in tests */
 #include "documents.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <stdio.h>
 
@@ -188,9 +188,8 @@ static void show(const pai__tree *t, pai__node n, pai__buf *out)
 
 void test_shows(const pai__tree *t, const char *want)
 {
-  pai__buf out;
+  pai__buf out = test_buf();
 
-  pai__buf_init(&out, &pai__libc_alloc);
   show(t, 0, &out);
   if (strcmp(pai__buf_text(&out), want) != 0)
     fail_msg("%s\nshows %s\nwant  %s", t->text, pai__buf_text(&out), want);
@@ -229,9 +228,8 @@ void test_sources(const pai__tree *t, const char *const *want, size_t n)
 
 void test_pointer(const pai__tree *t, pai__node n, const char *want)
 {
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__tree_pointer(t, n, &b);
   assert_string_equal(pai__buf_text(&b), want);
   pai__buf_dispose(&b);

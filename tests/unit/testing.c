@@ -83,6 +83,27 @@ void test_faults(test_body body, void *user_data)
   }
 }
 
+const char *test_string(const char *format, ...)
+{
+  static char *texts[64];
+  static size_t next;
+  char **text = &texts[next++ % PAI__LEN(texts)];
+  va_list args, again;
+  int len;
+
+  va_start(args, format);
+  va_copy(again, args);
+  len = vsnprintf(NULL, 0, format, args);
+  assert_true(len >= 0);
+  free(*text);
+  *text = malloc((size_t)len + 1);
+  assert_non_null(*text);
+  (void)vsnprintf(*text, (size_t)len + 1, format, again);
+  va_end(again);
+  va_end(args);
+  return *text;
+}
+
 void test_expect_error(pai_error *err, int code, const char *part)
 {
   assert_non_null(err);
@@ -92,4 +113,17 @@ void test_expect_error(pai_error *err, int code, const char *part)
   if (strstr(pai_error_message(err), part) == NULL)
     fail_msg("want \"%s\" in \"%s\"", part, pai_error_message(err));
   pai_error_free(err);
+}
+
+void test_has(const char *text, const char *part, const char *file, int line)
+{
+  if (text != NULL && strstr(text, part) != NULL)
+    return;
+  print_error("want \"%s\" in \"%s\"\n", part, text != NULL ? text : "(null)");
+  _fail(file, line);
+}
+
+pai__buf test_buf(void)
+{
+  return (pai__buf){ .alloc = &pai__libc_alloc };
 }

@@ -13,7 +13,10 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "collect.h"
+
+#define assert_ok(call) assert_int_equal(call, PAI_OK)
 
 /* Counts allocations and live bytes; may fail the n-th one. */
 typedef struct test_tally {
@@ -37,7 +40,24 @@ void test_tally_init(test_tally *t);
 typedef int (*test_body)(const pai_alloc *alloc, void *user_data);
 void test_faults(test_body body, void *user_data);
 
+/* A text as printf() would write it, which lasts for the next 64 calls. */
+const char *test_string(const char *format, ...)
+  __attribute__((format(printf, 1, 2)));
+
+/* The text has this part. */
+#define assert_has(text, part) test_has(text, part, __FILE__, __LINE__)
+void test_has(const char *text, const char *part, const char *file, int line);
+
+/* An empty buffer. */
+pai__buf test_buf(void);
+
+/* A shell's command, which must succeed. */
+#define test_shell(...) assert_int_equal(system(test_string(__VA_ARGS__)), 0)
+
 /* The error must be there, with this code, and its text contain `part`. */
 void test_expect_error(pai_error *err, int code, const char *part);
+/* So it must be behind a call that is handed &err. */
+#define assert_fails(call, err, code, part) \
+  (assert_int_equal(call, code), test_expect_error(err, code, part))
 
 #endif

@@ -17,17 +17,16 @@ Client asks a server, or the platform of `openpai up`.
 What fails raises openpai.Error, or a subclass of it per code.
 """
 from . import facade as _facade
-from ._accounts import Accounts, Identity, VirtualClusters
+from ._account_base import Identity
+from ._accounts import Accounts, VirtualClusters
 from ._allocation import Allocation, Item, NodeAllocation
-from ._client import BlockingClient, Client, Executing
-from ._client_base import Answer, JobChange
-from ._client_calls import (
+from ._remote.client import BlockingClient, Client, Executing
+from ._remote.client_base import Answer, JobChange, calls
+from ._remote.client_calls import (
     AsyncClientCall, AsyncClientCallOptions, ClientCall, ClientCallOptions)
-from ._client_many import ClientExecutor
-from ._client_streams import Changes, ClientLogs, JobPages
-from ._cluster import (
-    Cluster, Machine, Near, Node, NodeGpu, Nodes, Share, Sku, Sums,
-    VirtualCluster)
+from ._remote.client_many import ClientExecutor
+from ._remote.client_streams import Changes, ClientLogs, JobPages
+from ._cluster import Cluster, Machine, Nodes
 from ._draft import Draft
 from ._errors import (
     BusyError, CanceledError, Error, ExistsError, InternalError, InvalidError,
@@ -35,41 +34,40 @@ from ._errors import (
     NoSuchPlaceError, NotFoundError, PermissionDenied, ServerLostError,
     ServerNotFoundError, ServerTimeoutError, TimedOutError, UnsupportedError)
 from ._exec import Executed, Execution
-from ._forecast import (
-    Forecast, Guess, History, Shape, Shapes, WhatIf, When)
-from ._gpus import Gpu, GpuLink, GpuProcess, Gpus, gpus
-from ._hived import HiveD, HiveDAnswer, HiveDBinding
+from ._fields import (
+    Action, Affinity, Attempt, CpuSample, Decision, DiskSample,
+    FileSystemSample, Gpu, GpuLink, GpuProcess, GpuSample, GroupSample, Guess,
+    HiveDBinding, LifeRole, LifeStatus, LifeTask, Link, MemorySample, Near,
+    NetworkSample, Node, NodeGpu, Place, Policy, Prerequisite, Reason,
+    Request, Role, Running, Sample, SchedNode, SchedSums, SchedVirtualCluster,
+    Shape, Share, SimJob, Sku, Summary, Sums, TextEdit, TextPlace, TextRange,
+    TopologyGpu, TopologyObject, TraceNote, TraceRecord, VirtualCluster, Want,
+    When)
+from ._scheduling.forecast import Forecast, History, Shapes, WhatIf
+from ._gpus import Gpus, gpus
+from ._scheduling.hived import HiveD, HiveDAnswer
 from ._job_files import File
-from ._job import (
-    Change, Job, Prerequisite, Role, TextPlace, TextRange, check, fix, place_at,
-    place_of, schema)
-from ._life import (
-    Action, Life, LifeRole, LifeStatus, LifeTask, exit_codes, exit_spec)
+from ._job import Change, Job, check, fix, place_at, place_of, schema
+from ._scheduling.life import Life, exit_codes, exit_spec
 from ._handle import CallHandle, Handle
 from ._logs import Logs
-from ._many import Executor
-from ._outcome import JobFailed
+from ._functions.many import Executor
+from ._functions.outcome import JobFailed
 from ._platform import CallOptions, Event, Platform, repair, run
-from ._policy import PolicyHost, SchedulingPolicy, policy
-from ._queue import (
-    Decision, Place, Policy, Queue, Reason, Request, Running, SchedNode,
-    SchedSums, SchedVirtualCluster, Want)
+from ._scheduling.policy import PolicyHost, SchedulingPolicy, policy
+from ._scheduling.queue import Queue
 from ._records import (
-    Failure, JobEvent, Jobs, JobStatus, JobSummary, Result, TaskStatus, Why,
-    WhyReason)
-from ._replay import Replay, Step
-from ._report import Diagnostic, Fix, Picture, Report, TextEdit
-from ._sampler import (
-    CpuSample, DiskSample, FileSystemSample, GpuSample, GroupSample,
-    MemorySample, NetworkSample, Sample, Sampler)
-from ._sched import Log, Scheduler, SchedulerView, policies
+    JobEvent, Jobs, JobStatus, JobSummary, Result, TaskStatus, Why, WhyReason)
+from ._schema import Failure
+from ._scheduling.replay import Replay, Step
+from ._report import Diagnostic, Fix, Picture, Report
+from ._sampler import Sampler
+from ._scheduling.sched import Log, Scheduler, SchedulerView, policies
 from ._session import AsyncSession, Chunk, Session
-from ._shadow import Difference, Shadow, ShadowStart
-from ._sim import (
-    Comparison, SimJob, SimReport, Simulation, compare, simulate)
-from ._topology import (
-    Affinity, Link, Summary, Topology, TopologyGpu, TopologyObject)
-from ._trace import Attempt, Trace, TraceNote, TraceRecord
+from ._scheduling.shadow import Difference, Shadow, ShadowStart
+from ._scheduling.sim import Comparison, SimReport, Simulation, compare, simulate
+from ._topology import Topology
+from ._scheduling.trace import Trace
 
 __all__ = [
     "Accounts", "Action", "Affinity", "Allocation", "Answer",
@@ -95,7 +93,7 @@ __all__ = [
     "Share", "SimJob", "SimReport", "Simulation", "Sku", "Step", "Summary",
     "Sums", "TaskStatus", "TextEdit", "TextPlace", "TextRange", "TimedOutError", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
     "TraceRecord", "UnsupportedError", "VirtualCluster", "VirtualClusters", "Want", "WhatIf",
-    "When", "Why", "WhyReason", "__version__", "check", "compare", "exit_codes", "exit_spec",
+    "When", "Why", "WhyReason", "__version__", "calls", "check", "compare", "exit_codes", "exit_spec",
     "fix", "gpus", "place_at", "place_of", "policies", "policy", "repair", "run", "schema", "simulate"]
 
 __version__: str = _facade.version()

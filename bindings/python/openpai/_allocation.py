@@ -1,13 +1,13 @@
 """Allocation sets: devices, CPUs, ports and memory, node by node."""
 import json
 from dataclasses import dataclass
-from typing import (
-    Any, Iterator, NamedTuple, Optional, Tuple, Union)
+from typing import Any, Iterator, NamedTuple, Optional, Tuple, Union
 
 from . import facade as _facade
+from ._objects import Copied
 from ._values import text_or_bytes
 
-_ALL = 0xFFFFFFFF  # PAI_NONE: in the place of a node, or a last number
+_ALL = 0xFFFFFFFF  # PAI_NONE: no node, or no last number
 
 #: First and last number.
 Range = Tuple[int, int]
@@ -28,11 +28,11 @@ class NodeAllocation:
     gpu: Tuple[Range, ...]
     cpu: Tuple[Range, ...]
     port: Tuple[Range, ...]
-    #: In bytes.
+    #: Bytes.
     memory: int
 
 
-class Allocation:
+class Allocation(Copied):
     """GPUs, CPUs, ports and memory of nodes: a set of (node, kind, number),
     and an amount of memory for each node.
 
@@ -68,11 +68,6 @@ class Allocation:
         """Another one with the same content."""
         return self._of(self._set.copy())
 
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: object) -> "Allocation":
-        return self.copy()
-
     def __reduce__(self) -> Tuple[Any, ...]:
         return Allocation, (str(self),)
 
@@ -98,14 +93,14 @@ class Allocation:
 
     def give(self, other: "Allocation") -> None:
         """Adds what must not be there: ExistsError."""
-        try:  # dearer than the call itself: a function that looks at its type
+        try:  # checking the type first would cost more than the call
             self._set.give(other._set)
         except AttributeError:
             self._set.give(_wanted(other)._set)
 
     def take(self, other: "Allocation") -> None:
         """Removes what must be there: NotFoundError."""
-        try:  # dearer than the call itself: a function that looks at its type
+        try:  # checking the type first would cost more than the call
             self._set.take(other._set)
         except AttributeError:
             self._set.take(_wanted(other)._set)
@@ -128,7 +123,7 @@ class Allocation:
         self._set.subtract(other._set)
         return self
 
-    # --- new ones ------------------------------------------------------------
+    # --- making --------------------------------------------------------------
 
     def __or__(self, other: "Allocation") -> "Allocation":
         if not isinstance(other, Allocation):
@@ -145,7 +140,7 @@ class Allocation:
             return NotImplemented
         return self._of(self._set.difference(other._set))
 
-    # --- asking --------------------------------------------------------------
+    # --- reading -------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Allocation):

@@ -2,111 +2,26 @@
 import json
 import operator
 import os
-from dataclasses import dataclass, field
 from typing import (
-    Any, Dict, Iterable, Iterator, NamedTuple, Optional, Sequence,
-    Tuple, Union, overload)
+    Any, Iterable, Iterator, NamedTuple, Optional, Sequence, Tuple, Union,
+    overload)
 
+from ._fields import (
+    Sums, NodeGpu, Node, Near,
+    Sku, Share, VirtualCluster)
 from . import facade as _facade
 from ._errors import NoSuchPlaceError, NotFoundError, alike
 from ._job import Path
 from ._marks import ClusterMarks, encoded
+from ._objects import Copied
 from ._report import Picture, Report, make_report
 from ._topology import Topology
 from ._values import loaded, made, text_or_bytes
 
 
-class Sums(NamedTuple):
-    """A cluster in numbers."""
-    name: str
-    #: What it was read from; "synthetic", "machines".
-    form: str
-    nodes: int
-    gpus: int
-    racks: int
-    skus: int
-    virtual_clusters: int
-    sick_nodes: int
-    #: Those of sick nodes are, too.
-    sick_gpus: int
-    #: As far as they are known.
-    cpus: int
-    memory: int
-
-
-class NodeGpu(NamedTuple):
-    """A GPU of a node."""
-    #: What jobs ask for, as "h100".
-    kind: str
-    #: Its device, as in CUDA_VISIBLE_DEVICES.
-    number: int
-    uuid: Optional[str] = None
-    #: Why it, or its node, is out of use.
-    sick: Optional[str] = None
-
-
-@dataclass(frozen=True)
-class Node:
-    """A machine of a cluster, as it was when it was asked for."""
-    number: int
-    name: str
-    #: How to reach it.
-    address: str
-    #: The name of its type of machine.
-    sku: str
-    gpus: Tuple[NodeGpu, ...]
-    labels: Dict[str, str] = field(hash=False)
-    rack: Optional[str] = None
-    #: Why it is out of use.
-    sick: Optional[str] = None
-    #: A name for shares of just this node.
-    pin: Optional[str] = None
-
-
-class Near(NamedTuple):
-    """Groups of GPUs in a machine: what they share, how many each has."""
-    name: str
-    gpus: int
-
-
-@dataclass(frozen=True)
-class Sku:
-    """A type of machine.  None: nobody knows, or there are several."""
-    name: str
-    nodes: int
-    #: Of each node, and their kind.
-    gpus: int
-    near: Tuple[Near, ...]
-    #: By what runs on each node anyway.
-    used_cpus: int
-    used_memory: int
-    gpu: Optional[str] = None
-    #: Of each GPU, in bytes.
-    gpu_memory: Optional[int] = None
-    #: NUMA nodes.
-    numa: Optional[int] = None
-    cpus: Optional[int] = None
-    #: In bytes.
-    memory: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class Share:
-    """So many cells of a type, or one by its name."""
-    count: int
-    cells: Optional[str] = None
-    pin: Optional[str] = None
-
-
-class VirtualCluster(NamedTuple):
-    """A part of a cluster, and its shares."""
-    name: str
-    shares: Tuple[Share, ...]
-
-
 class Machine(NamedTuple):
     """A machine of a cluster to be."""
-    #: None: as its topology is called.
+    #: None: the name in the topology.
     name: Optional[str]
     rack: Optional[str]
     topology: Topology
@@ -176,7 +91,7 @@ class Nodes(Sequence[Node]):
         return "<openpai.Nodes: %d>" % len(self)
 
 
-class Cluster:
+class Cluster(Copied):
     """Machines with their GPUs, and the virtual clusters that share them.
 
         cluster = openpai.Cluster.synthetic("racks:2 nodes:4 gpu:8:h100")
@@ -241,9 +156,9 @@ class Cluster:
         """Finds all that is wrong with the text of a cluster, or with the file
         of a pathlib.Path, Path("-") being standard input."""
         if isinstance(source, os.PathLike):
-            return make_report(*loaded(_facade.Cluster.check_file, source,
-                                       form))
-        return make_report(*_facade.Cluster.check(text_or_bytes(source), form))
+            return make_report(loaded(_facade.Cluster.check_file, source,
+                                      form))
+        return make_report(_facade.Cluster.check(text_or_bytes(source), form))
 
     @property
     def sums(self) -> Sums:
@@ -311,11 +226,6 @@ class Cluster:
     def copy(self) -> "Cluster":
         """Another cluster with the same content."""
         return self.parse(self.to_json())
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: object) -> "Cluster":
-        return self.copy()
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return Cluster.parse, (self.to_json(),)

@@ -5,6 +5,7 @@ from typing import Any, Optional, Tuple, Union
 from . import facade as _facade
 from ._errors import NoSuchPlaceError, NotFoundError, alike
 from ._job import Job, _place, _version
+from ._objects import Copied
 from ._report import Report, make_report
 
 def _json(value: object) -> bytes:
@@ -12,7 +13,7 @@ def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
 
 
-class Draft:
+class Draft(Copied):
     """A job file's text, of which single places are set; all else stays as it
     was written, comments and quotes included.
 
@@ -90,7 +91,7 @@ class Draft:
             return False
         return True
 
-    __iter__ = None  # not by numbers
+    __iter__ = None  # else Python would iterate by index
 
     def format(self) -> None:
         """Brings the text into its canonical layout; it means the same."""
@@ -103,17 +104,12 @@ class Draft:
     def check(self, *, version: Optional[int] = None,
               hived: bool = False) -> Report:
         """openpai.check() of the text."""
-        return make_report(*self._draft.check(
+        return make_report(self._draft.check(
             _version(version, 0), bool(hived)))
 
     def copy(self) -> "Draft":
         """Another draft with the same text."""
         return Draft(self.text)
-
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: object) -> "Draft":
-        return self.copy()
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return Draft, (self.text,)

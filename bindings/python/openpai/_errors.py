@@ -2,7 +2,7 @@
 import errno
 import os
 from typing import (
-    Dict, Optional, Sequence, Tuple, Type, TypeVar)
+    Dict, Optional, Tuple, Type, TypeVar)
 
 from ._report import Report, make_report
 
@@ -17,7 +17,7 @@ class Error(Exception):
     name: str = "PAI_E?"
     #: One line that says what was wrong.
     message: str
-    #: One line that says how to mend it.
+    #: One line that tells how to fix it.
     help: Optional[str] = None
     #: Where in the input, both from 1.
     line: Optional[int] = None
@@ -28,20 +28,20 @@ class Error(Exception):
     filename: Optional[str] = None
     #: Whether the same call may succeed later.
     retriable: bool = False
-    #: Seconds until it makes sense, where that is known.
+    #: Seconds until a retry makes sense, if known.
     retry_after: Optional[float] = None
-    #: What a server answered: the status, and its API's name for the error,
-    #: as "NoJobError"; accounts have them, too.
+    #: Answer of a server: the status, and the API's name of the error, as
+    #: "NoJobError". Errors of accounts have them, too.
     http_status: Optional[int] = None
     api_code: Optional[str] = None
-    #: All that was found in a file of a job or cluster, if that is wrong.
+    #: All findings in an invalid job or cluster file.
     report: Optional[Report] = None
 
     def __init__(self, text: str = "") -> None:
         super().__init__(text)
         self.message = text
 
-    def __str__(self) -> str:  # OSError's would look for errno
+    def __str__(self) -> str:  # instead of OSError's, which needs errno
         return str(self.args[0]) if self.args else ""
 
 
@@ -129,7 +129,7 @@ class InternalError(Error, RuntimeError):
     code, name = -12, "PAI_EINTERNAL"
 
 
-#: By PAI_NO_ANSWER_* of <openpai/base.h>.
+#: Indexed by PAI_NO_ANSWER_* of <openpai/base.h>.
 _NO_ANSWER: Tuple[Optional[Type[Error]], ...] = (
     None, ServerNotFoundError, ServerLostError, ServerTimeoutError)
 
@@ -147,8 +147,7 @@ def _class(code: int, no_answer: int) -> Type[Error]:
 def make(code: int, name: str, text: str, message: str, help: Optional[str],
          line: Optional[int], column: Optional[int], pointer: Optional[str],
          retriable: bool, cause: Optional[Error],
-         report: Optional[Tuple[bool, Optional[int],
-                                Sequence[Tuple[object, ...]]]],
+         report: Optional[str],
          filename: Optional[str], number: Optional[int],
          http_status: Optional[int], api_code: Optional[str], wait: int,
          no_answer: int) -> Error:
@@ -160,7 +159,7 @@ def make(code: int, name: str, text: str, message: str, help: Optional[str],
         column=column, pointer=pointer, retriable=retriable,
         filename=filename, http_status=http_status, api_code=api_code,
         retry_after=wait / 1e6 if wait else None,
-        report=make_report(*report) if report is not None else None)
+        report=make_report(report) if report is not None else None)
     _number(error, number)
     return error
 

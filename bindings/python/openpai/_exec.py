@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from ._platform import Platform
 
 _T = TypeVar("_T")
-#: Words, or a line for sh(1); None: the user's shell, which reads its input.
+#: Words, or a line for sh(1); None: the user's shell, which reads the input.
 Command = Union[None, str, Iterable[str]]
 
-#: A task that has just begun is not ready for it for a moment.
+#: A task that has just started may not be ready yet: number of tries.
 TRIES = 100
 PAUSE = 0.04
 
 
 class Executed(NamedTuple):
     """What a command in a task came to."""
-    #: As of a shell: 128 + n if signal n ended it, 126 or 127 if it was not
-    #: started, 137 if the task ended.
+    #: Exit code as in a shell: 128 + n if signal n ended the command, 126 or
+    #: 127 if it was not started, 137 if the task ended.
     code: int
-    output: bytes  #: what it wrote to standard output, or to its terminal
-    errors: bytes  #: and to standard error
-    how: str  #: "exit", "signal", "failed": not started, or "lost": its task
-    text: str  #: why, or ""
+    output: bytes  #: output to stdout, or to the terminal
+    errors: bytes  #: output to stderr
+    how: str  #: "exit", "signal", "failed" (not started), "lost" (task)
+    text: str  #: the reason, or ""
 
     @property
     def stdout(self) -> str:
@@ -126,7 +126,7 @@ class Execution:
             except BusyError as error:
                 again(error, self._tries)
                 return False
-            if self._closed:  # by another thread, just now
+            if self._closed:  # another thread closed it just now
                 self._call.cancel()
             self._platform._pump.poke()
         return True

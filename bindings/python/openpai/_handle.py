@@ -7,17 +7,20 @@ from typing import (
     TYPE_CHECKING, Any, BinaryIO, Dict, Generator, Generic, List, Mapping,
     Optional, Tuple, TypeVar, cast)
 
-from . import _call_job, _cards, _job_files, _outcome
+from . import _cards, _job_files
+from ._functions import call_job as _call_job
+from ._functions import outcome as _outcome
 from ._errors import Error, InvalidError, NotFoundError, TimedOutError
 from ._exec import Command, Execution, command_words, exec_fields
 from ._job import Path
 from ._job_files import File, OfPlatform
-from ._logs import Logs
-from ._outcome import JobFailed, Outcome
+from ._logs import Logs, Since, log_part
+from ._functions.outcome import JobFailed, Outcome
 from ._records import (
-    FINAL, JobEvent, JobStatus, Result, State, TaskName, Why, make_event,
-    make_status, make_why, task_name)
-from ._runner import SHIPPED
+    FINAL, JobEvent, JobStatus, Result, TaskName, Why, make_event, make_status,
+    make_why, task_name)
+from ._schema import State
+from ._functions.runner import SHIPPED
 
 if TYPE_CHECKING:
     from . import facade as _facade
@@ -37,7 +40,8 @@ class Handle:
     Two handles of a job are equal, and equal to its number.
     """
     __slots__ = ("_platform", "_id", "__weakref__")
-    #: Of a call of this process: what went by value, by the names in its job.
+    #: Of a call by this process: values sent by value, by their names in the
+    #: job.
     _sent: Mapping[str, Any] = {}
     _is_own_call = False
 
@@ -57,7 +61,7 @@ class Handle:
         if isinstance(other, Handle):
             return (self._id == other._id and
                     self._platform is other._platform)
-        if isinstance(other, int):  # Event.job
+        if isinstance(other, int):  # the id in Event.job
             return self._id == other
         return NotImplemented
 
@@ -68,15 +72,15 @@ class Handle:
         kind = type(self).__name__
         try:
             state = self.state
-        except Exception:  # closed, or forgotten
+        except Exception:  # the platform is closed, or the job was removed
             return "<openpai.%s %d>" % (kind, self._id)
         try:
             name = ", " + self.name
-        except Exception:  # nothing is kept
+        except Exception:  # the platform is not durable
             name = ""
         return "<openpai.%s %d%s: %s>" % (kind, self._id, name, state)
 
-    # --- how it is
+    # --- status
 
     @property
     def state(self) -> State:
@@ -136,7 +140,7 @@ class Handle:
         """The private key that opens them, if the job has made one."""
         return str(json.loads(self._core().ssh_key(self._id))["privateKey"])
 
-    # --- what it is told
+    # --- changes
 
     def stop(self, *, now: bool = False) -> None:
         """Asks it to end; with `now`, or asked once more, kills it."""
@@ -145,7 +149,7 @@ class Handle:
             try:
                 self._platform.stop(self._id)
             except NotFoundError:
-                pass  # it is over already
+                pass  # the job is over already
 
     def rescale(self, role: str, tasks: int) -> None:
         """Gives a role more tasks, or fewer, while it runs."""
@@ -191,7 +195,7 @@ class Handle:
         was stopped or exited early.  NotFoundError for a job of another kind.
         The result is a pickle: that of another user's job is refused with
         PermissionDenied, and one of more than 1 GiB with LimitError."""
-        __tracebackhide__ = True  # of IPython's: what was raised is not here
+        __tracebackhide__ = True  # for IPython: the error is not from here
         return self._came_to(self.wait(timeout)).get()
 
     def _came_to(self, ended: Result) -> Outcome:
@@ -212,7 +216,7 @@ class Handle:
                             "%s~%s" % (status.user, status.name))
 
     def _found(self, status: JobStatus) -> Optional[Outcome]:
-        # Jobs of all accounts may have the same user of the machine.
+        # Jobs of all accounts may run as the same local user.
         if not self._is_own_call:
             _outcome.check_user(status.user, self._platform.status["user"])
         return _outcome.of_folder(self._folder(status), self._sent)
@@ -234,9 +238,10 @@ class Handle:
 
     def _last_lines(self, task: Optional[TaskName]) -> Tuple[str, ...]:
         try:
-            return tuple(self.logs(task, tail=4096))[-_call_job.LAST_LINES:]
+            return _call_job.last_lines(self._log(
+                task, False, "all", {"last": _call_job.LAST_BYTES}).read())
         except Error:
-            return ()  # there is no task, or it has no logs
+            return ()  # there is no task, or the task has no logs
 
     async def _ended(self) -> Result:
         while not self.is_over:
@@ -274,16 +279,26 @@ class Handle:
 
     def logs(self, task: Optional[TaskName] = None, *, follow: bool = False,
              name: str = "all", tail: Optional[int] = None,
-             attempt: Optional[int] = None) -> Logs:
+             since: Optional[Since] = None, attempt: Optional[int] = None
+             ) -> Logs:
         """Lines of what a task has printed: `for`, or `async for`.
 
         Of the job's first task, or of "role/index".  `follow` goes on until
         the task is over, also when it is tried again.  `name` is "stdout",
         "stderr", "all" (both) or "runtime": what openpai did to run it.
-        `tail`: only so many bytes at the end.
+        `tail`: only so many lines at the end, and what comes then; `since`:
+        only what was written at that time or later, or in that time before
+        now, a timedelta.  The later of both places counts.
         """
+        part = log_part(tail, since)
+        if "ago" in part:
+            part["since"] = round(time.time() * 1e6) - part.pop("ago")
+        return self._log(task, follow, name, part, attempt)
+
+    def _log(self, task: Optional[TaskName], follow: bool, name: str,
+             part: Dict[str, int], attempt: Optional[int] = None) -> Logs:
         role, index = task_name(task) if task is not None else (None, 0)
-        return Logs(self, role, index, follow, name, tail, attempt)
+        return Logs(self, role, index, follow, name, part, attempt)
 
     # --- files
 
@@ -393,7 +408,7 @@ class CallHandle(Handle, Generic[_T]):
         try:
             found = self._found(self.show()) if state == "failed" else None
         except Error:
-            return None  # it cannot be read here
+            return None  # the result cannot be read here
         return found.raised if found is not None else None
 
     def _card(self, status: JobStatus) -> str:

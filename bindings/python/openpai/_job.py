@@ -1,56 +1,20 @@
 """Job files."""
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
-from typing import Any, Dict, NoReturn, Optional, Tuple, Union
+from typing import Any, NoReturn, Optional, Tuple, Union
 
+from ._fields import (
+    Role, Prerequisite, TextRange, TextPlace)
 from . import facade as _facade
 from ._errors import (
     NoSuchFileError, NoSuchPlaceError, NotFoundError, alike)
+from ._objects import Immutable
 from ._report import Report, html_table, make_report
 from ._values import made
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
-
-
-@dataclass(frozen=True)
-class Role:
-    """A task role of a job, and what each of its tasks asks for."""
-    name: str
-    instances: int
-    cpus: int
-    memory_mb: int
-    gpus: int
-    #: Its commands, those of its deployment around them, joined by newlines;
-    #: templates are filled in, but for secrets.
-    script: str
-    #: So many failed tasks fail the job, and so many succeeded ones end it;
-    #: -1: never.
-    min_failed: int
-    min_succeeded: int
-    task_retry_count: int
-    shm_mb: int
-    infiniband: bool
-    #: How many ports each task gets for a label; not to be changed.
-    ports: Dict[str, int] = field(hash=False)
-    #: Names of prerequisites: a list, and those that have a field of their own.
-    prerequisites: Tuple[str, ...]
-    image: Optional[str] = None
-    data: Optional[str] = None
-    output: Optional[str] = None
-    script_name: Optional[str] = None
-
-
-@dataclass(frozen=True)
-class Prerequisite:
-    """An image, script, output or set of data."""
-    type: str
-    name: str
-    uris: Tuple[str, ...]
-    #: Whether it needs an account: Job.docker_config().
-    has_auth: bool
-    plugin: Optional[str] = None
 
 
 def _version(version: object, none: int) -> int:
@@ -80,9 +44,9 @@ def check(source: Union[str, bytes, "os.PathLike[str]"], *,
     if isinstance(source, str):
         source = source.encode()
     if not isinstance(source, os.PathLike):
-        return make_report(*_facade.Job.check(source, *options))
+        return make_report(_facade.Job.check(source, *options))
     try:
-        return make_report(*_facade.Job.check_file(source, *options))
+        return make_report(_facade.Job.check_file(source, *options))
     except NotFoundError as error:
         missing = alike(NoSuchFileError, error)
     raise missing
@@ -98,35 +62,6 @@ def fix(source: Union[str, bytes], *, version: Optional[int] = None,
     if isinstance(source, str):
         source = source.encode()
     return _facade.Job.fix(source, _version(version, 0), bool(hived))
-
-
-@dataclass(frozen=True)
-class TextRange:
-    """A part of a text; lines and columns from 1, columns count characters."""
-    line: int
-    column: int
-    #: Behind the last character.
-    end_line: int
-    end_column: int
-
-
-@dataclass(frozen=True)
-class TextPlace:
-    """Where something is in the text of a job file."""
-    #: JSON pointer of the innermost key or value; in space, of the entry whose
-    #: value may be typed, or of what is around.
-    pointer: str
-    #: "key", "value", or "space" between them.
-    on: str
-    #: Whether a key, the value, or an item of a list may be typed there.
-    may_key: bool
-    may_value: bool
-    may_item: bool
-    #: Whether all of the text could be read; else what stands before the
-    #: position was looked at.
-    valid: bool
-    key: Optional[TextRange] = None
-    value: Optional[TextRange] = None
 
 
 def _text_place(told: str) -> TextPlace:
@@ -168,11 +103,12 @@ def schema(version: int = 2) -> str:
 @dataclass(frozen=True)
 class Change:
     """One difference of two jobs."""
-    #: "added", "removed", "changed", or, of a role among the others, "moved".
+    #: "added", "removed", "changed", or "moved" for a role that changed its
+    #: place.
     kind: str
     #: JSON pointer: into the first job if removed, else into the second.
     pointer: str
-    #: The values, None where nothing is; of a moved role its places, from 0.
+    #: The values; None if there is none. For a moved role: its places, from 0.
     old: Any
     new: Any
 
@@ -182,7 +118,7 @@ def _first_lines(script: str, most: int = 3) -> str:
     return "\n".join(lines[:most] + ["..."] * (len(lines) > most))
 
 
-class Job:
+class Job(Immutable):
     """A job file that was read; it does not change.
 
     Made by Job.load() and Job.parse(); may be shared between threads.  Two jobs
@@ -290,15 +226,14 @@ class Job:
         """A copy with "******" for each secret, to be shown to anybody."""
         return self._of(self._spec.masked())
 
-    def to_yaml(self, *, secrets: bool = False, version: int = 2) -> str:
+    def to_yaml(self, *, secrets: bool = False) -> str:
         """The job as YAML, in the order of its file; "******" for secrets
-        unless they are asked for.  Version 1 has no YAML."""
-        return self._spec.to_yaml(bool(secrets), _version(version, 2))
+        unless they are asked for."""
+        return self._spec.to_yaml(bool(secrets))
 
-    def to_json(self, *, secrets: bool = False, version: int = 2) -> str:
-        """The same as JSON.  Version 1: as job config v1, without what that
-        cannot say: see v1_report()."""
-        return self._spec.to_json(bool(secrets), _version(version, 2))
+    def to_json(self, *, secrets: bool = False) -> str:
+        """The same as JSON."""
+        return self._spec.to_json(bool(secrets))
 
     def __getitem__(self, path: str) -> Any:
         """The value of any place of the job, as protocol v2 has it, such as
@@ -324,13 +259,7 @@ class Job:
             return False
         return True
 
-    __iter__ = None  # not by numbers
-
-    def __copy__(self) -> "Job":
-        return self  # it never changes
-
-    def __deepcopy__(self, memo: object) -> "Job":
-        return self
+    __iter__ = None  # else Python would iterate by index
 
     def __reduce__(self) -> Tuple[Any, ...]:
         text = self.to_yaml(secrets=True)
@@ -366,13 +295,9 @@ class Job:
         if not isinstance(other, Job):
             raise TypeError("a Job is wanted, not %s" % type(other).__name__)
         return tuple(
-            Change(kind, pointer, *(json.loads(value) if value else None
-                                    for value in values))
-            for kind, pointer, *values in self._spec.diff(other._spec))
-
-    def v1_report(self) -> Report:
-        """What of this job to_json(version=1) leaves out or changes."""
-        return make_report(*self._spec.v1_report())
+            Change(told["kind"], told["pointer"], told.get("old"),
+                   told.get("new"))
+            for told in json.loads(self._spec.diff(other._spec)))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a Job does not change")

@@ -7,7 +7,7 @@ from ._errors import InvalidError
 from ._job import Job
 from ._values import fields, listed
 
-#: HiveD's classes, the most urgent one first.
+#: Priority classes of HiveD, the most urgent one first.
 Priority = Literal["prod", "test", "oppo"]
 
 class Named(Protocol):
@@ -22,7 +22,7 @@ class Named(Protocol):
 After = Union[Named, str, Iterable[Union[Named, str]]]
 
 
-#: Bytes of a tag.
+#: Most bytes of a tag.
 _LONGEST_TAG = 512
 
 
@@ -30,7 +30,7 @@ def _can_be_sent(value: str) -> bool:
     """Whether it is UTF-8 without NUL, as all that the platform takes."""
     try:
         return b"\0" not in value.encode()
-    except UnicodeEncodeError:  # of a surrogate
+    except UnicodeEncodeError:  # there is a surrogate
         return False
 
 

@@ -1,36 +1,55 @@
 """Logs of a platform's jobs, line by line."""
 import codecs
+import datetime
 from typing import (
-    TYPE_CHECKING, Any, AsyncIterator, Iterator, List, Optional, Tuple)
+    TYPE_CHECKING, Any, AsyncIterator, Dict, Iterator, List, Optional, Tuple,
+    Union)
 
-from ._errors import NotFoundError
+from ._errors import InvalidError, NotFoundError
 
 if TYPE_CHECKING:
     from . import facade as _facade
     from ._handle import Handle
 
 
+Since = Union[datetime.datetime, datetime.timedelta]
+
+
+def log_part(tail: Optional[int], since: Optional[Since]) -> Dict[str, int]:
+    """What of a log is wanted, as the facade is told."""
+    part = {} if tail is None else {"tail": tail}
+    if isinstance(since, datetime.timedelta):
+        ago = round(since.total_seconds() * 1e6)
+        if ago < 0:
+            raise InvalidError("since is a time or how long ago, not in the "
+                               "future: %s" % since)
+        part["ago"] = max(ago, 1)  # 0 would mean the whole log
+    elif since is not None:
+        part["since"] = round(since.timestamp() * 1e6)
+    return part
+
+
 class Logs:
     """The lines of a log, as text without their ends: an iterator, and an
     asynchronous one.  read() is all of them at once."""
-    __slots__ = ("_handle", "_role", "_index", "_follow", "_name", "_tail",
+    __slots__ = ("_handle", "_role", "_index", "_follow", "_name", "_part",
                  "_at", "_reader", "_text", "_lines", "_rest", "_done", "_cut")
 
     def __init__(self, handle: "Handle", role: Optional[str], index: int,
-                 follow: bool, name: str, tail: Optional[int],
+                 follow: bool, name: str, part: Dict[str, int],
                  attempt: Optional[int]) -> None:
         self._handle, self._role, self._index = handle, role, index
-        self._follow, self._name, self._tail = follow, name, tail
+        self._follow, self._name, self._part = follow, name, part
         self._at = (-1 if attempt is None else attempt, -1)
         self._text = codecs.getincrementaldecoder("utf-8")("replace")
-        self._lines: List[str] = []  # the next one is the last
+        self._lines: List[str] = []  # in reverse order
         self._rest = ""
         self._done = False
-        self._cut = False  # the last line has no end
+        self._cut = False  # the last line is incomplete
         self._reader: Optional["_facade.LogReader"] = None
         self._open(follow and attempt is None)
 
-    # --- one start of the task after the other
+    # --- starts of the task, one after the other
 
     def _open(self, newest: bool) -> None:
         fields: List[Any] = ["name", self._name, "index", self._index,
@@ -43,9 +62,9 @@ class Logs:
             fields += ["attempt", self._at[0]]
         if self._at[1] >= 0:
             fields += ["retry", self._at[1]]
-        if self._tail is not None:
-            fields += ["tail", self._tail]
-        self._tail = None
+        for name, value in self._part.items():
+            fields += [name, value]
+        self._part = {}
         self._reader = self._handle._core().log(self._handle.id, b"".join(
             str(word).encode() + b"\0" for word in fields))
 

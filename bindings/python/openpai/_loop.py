@@ -22,17 +22,17 @@ class Asked(Protocol):
 
 
 _T = TypeVar("_T")
-#: Yields what is to be waited for, or a number of seconds.  Each thing that can
-#: be asked is written down so once, for who awaits and for who blocks.
+#: Yields requests to wait for, or numbers of seconds. Each operation is
+#: written only once this way, for blocking and for asynchronous callers.
 Steps = Generator[Union[Asked, float], None, _T]
 
-#: Who waits for the end of which job.  Apart from the pump, for the platform's
-#: listener has it: so the two do not keep each other.
+#: Futures that wait for the end of a job, by job. Not in the pump, to avoid a
+#: reference cycle: the listener of the platform needs them.
 Ends = Dict[int, List["asyncio.Future[None]"]]
 
 
 def _tell(future: "asyncio.Future[None]") -> None:
-    # Who waited on a loop that was closed since hears nothing any more.
+    # A future of a loop that is closed can get no result.
     if not future.done() and not future.get_loop().is_closed():
         future.set_result(None)
 
@@ -59,7 +59,7 @@ class Pump:
         self._timer: Optional[asyncio.TimerHandle] = None
         self._tick: Optional["asyncio.Future[None]"] = None
 
-    # --- who needs it
+    # --- users of the loop
 
     def hold(self) -> asyncio.AbstractEventLoop:
         """On the running loop from now on, until as many calls of release()."""
@@ -68,7 +68,7 @@ class Pump:
             if not self._loop.is_closed():
                 raise RuntimeError(
                     "the platform is awaited on another asyncio loop")
-            self.detach()  # it took what waited with it
+            self.detach()  # the futures of the closed loop are lost
         if self._loop is None:
             self._loop = loop
             loop.add_reader(self._core.fileno(), self._run)
@@ -117,7 +117,7 @@ class Pump:
             return
         try:
             self._core.dispatch()
-        except BaseException as error:  # what a callback has raised
+        except BaseException as error:  # raised by a callback
             self._deliver(error)
         self.wake()
         if self._loop is not None:
@@ -131,7 +131,7 @@ class Pump:
 
     def _deliver(self, error: BaseException) -> None:
         """To somebody who waits, else to the loop."""
-        if isinstance(error, StopIteration):  # no future takes it
+        if isinstance(error, StopIteration):  # a future does not accept it
             wrapped = RuntimeError("on_event raised StopIteration")
             wrapped.__cause__ = error
             error = wrapped
@@ -189,7 +189,7 @@ class Waits:
     def _block(self, steps: Steps[_T], timeout: Optional[float] = None,
                what: str = "the answer is not there") -> _T:
         """`what` is so after the timeout."""
-        __tracebackhide__ = True  # of IPython's
+        __tracebackhide__ = True  # for IPython
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             try:
@@ -203,7 +203,7 @@ class Waits:
             try:
                 if not self._step_until(asked, until):
                     raise TimedOutError("%s after %g s" % (what, timeout or 0))
-            except BaseException:  # Ctrl-C, or no more time
+            except BaseException:  # Ctrl-C, or the timeout
                 self._drop(asked)
                 raise
 
@@ -232,7 +232,7 @@ class Waits:
             try:
                 while asked.state() == 0:
                     await self._pump.tick()
-            except BaseException:  # asyncio has cancelled it
+            except BaseException:  # cancelled by asyncio
                 self._drop(asked)
                 raise
 

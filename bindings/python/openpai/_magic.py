@@ -3,15 +3,16 @@ import asyncio
 import atexit
 import shlex
 import sys
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
-from ._call_job import Wishes
-from ._errors import BusyError
+from ._functions.call_job import Wishes
+from ._errors import BusyError, InvalidError
 from ._handle import Handle
 from ._platform import Platform
-from ._ship import Shipment
+from ._functions.ship import Shipment
+from ._values import cpus
 
 USAGE = """\
 %%pai [gpu=N] [cpu=N] [memory=SIZE] [name=NAME] [background]
@@ -45,6 +46,13 @@ def _number(given: Dict[str, str], name: str, default: int) -> int:
     return int(text)
 
 
+def _cpus(given: Dict[str, str]) -> Union[int, float]:
+    try:
+        return cpus("cpu", given.pop("cpu", "1"))
+    except (TypeError, InvalidError) as error:
+        raise ValueError(str(error)) from None
+
+
 @magics_class
 class PaiMagics(Magics):  # type: ignore[misc]
     """The two magics, over one platform that they open when it is needed."""
@@ -66,7 +74,7 @@ class PaiMagics(Magics):  # type: ignore[misc]
                     % error) from None
             try:
                 asyncio.get_running_loop()
-                self._platform.attach()  # so that jobs go on between cells
+                self._platform.attach()  # jobs make progress between cells
             except RuntimeError:
                 pass
         return self._platform
@@ -80,7 +88,7 @@ class PaiMagics(Magics):  # type: ignore[misc]
     @cell_magic  # type: ignore[misc]
     def pai(self, line: str, cell: str) -> Optional[Handle]:
         given, words = _options(line)
-        gpu, cpu = _number(given, "gpu", 0), _number(given, "cpu", 1)
+        gpu, cpu = _number(given, "gpu", 0), _cpus(given)
         memory, name = given.pop("memory", None), given.pop("name", "cell")
         background = words == ["background"]
         if given or (words and not background):
@@ -164,7 +172,7 @@ class PaiMagics(Magics):  # type: ignore[misc]
 
 def load(shell: Any) -> None:
     if isinstance(shell.magics_manager.registry.get("PaiMagics"), PaiMagics):
-        return  # %reload_ext: its platform has the folder, and its jobs
+        return  # %reload_ext: keeps the platform, which has jobs
     magics = PaiMagics(shell)
     shell.register_magics(magics)
     atexit.register(magics.leave)

@@ -1,18 +1,17 @@
 """How GPUs are marked in pictures."""
-from typing import (
-    Iterator, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union)
+from typing import Iterator, Mapping, Sequence, SupportsIndex, Tuple, Union
 
 from ._values import words
 
-#: Who uses a GPU; None: it is free; or its state, "free", "used" or "sick",
-#: and a text: who uses it, or why it is sick.
+#: A GPU's user; None: it is free; or "free", "used" or "sick" with a text: the
+#: user, or why the GPU is sick.
 Mark = Union[str, None, Tuple[str, str]]
 
-#: Of a machine: a mark for each GPU in their order, or {number: mark}.
+#: Marks of a machine: in the order of its GPUs, or {number: mark}.
 Marks = Union[Sequence[Mark], Mapping[int, Mark]]
 
-#: Of a cluster: a mark for each GPU, node by node, or
-#: {(node's name, GPU's number there): mark}.
+#: Marks of a cluster: in the order of its GPUs, node by node, or {(node name,
+#: GPU number in the node): mark}.
 ClusterMarks = Union[Sequence[Mark], Mapping[Tuple[str, int], Mark]]
 
 

@@ -10,21 +10,24 @@ from typing import (
     TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, Optional, Type,
     TypeVar, Union, cast)
 
-from . import _call_job, _ship
+from ._functions import call_job as _call_job
+from ._functions import ship as _ship
 from . import facade as _facade
 from ._accounts import Accounts, VirtualClusters
-from ._call_arguments import check_own
-from ._call_job import Wishes
+from ._functions.call_arguments import check_own
+from ._functions.call_job import Wishes
 from ._errors import ExistsError
 from ._handle import CallHandle, Handle
 from ._job import Job, Path
 from ._job_options import After, JobOptions, Priority
 from ._loop import Ends, Pump, Waits, tell_end
-from ._many import as_completed, map_calls
-from ._policy import PolicyLike
-from ._records import Jobs, JobSummary, Result, State
-from ._sched import Scheduler
-from ._shadow import Shadow
+from ._functions.many import as_completed, map_calls
+from ._objects import Closes
+from ._scheduling.policy import PolicyLike
+from ._records import Jobs, JobSummary, Result
+from ._schema import State
+from ._scheduling.sched import Scheduler
+from ._scheduling.shadow import Shadow
 from ._values import fields as as_words, listed
 
 if TYPE_CHECKING:
@@ -39,23 +42,23 @@ _H = TypeVar("_H", bound=Handle)
 @dataclass(frozen=True)
 class Event:
     """What happened to a job, or to a task of one."""
-    #: "job" or "task": its state changed; "output": a task wrote something.
+    #: "job" or "task": its state has changed; "output": a task wrote output.
     type: str
     job: int
     #: Microseconds since the epoch.
     time_us: int
     #: "waiting", "running", "stopping", "succeeded", "failed" or "stopped".
     state: Optional[State]
-    #: The completion code, in the last three states.
+    #: The completion code, if the state is one of the last three.
     code: Optional[int]
-    #: Which task; None in a job's event.
+    #: The task's role and index; None in a job's event.
     role: Optional[str]
     index: Optional[int]
-    #: Which attempt of the job, from 0.
+    #: Attempt of the job, from 0.
     attempt: int
     #: "stdout" or "stderr" of output.
     stream: Optional[str]
-    #: The output, cut anywhere; else the reason of a state.
+    #: The output, cut at any byte; else the reason of the state.
     data: bytes
 
     @property
@@ -81,7 +84,7 @@ def _wanted(job: object) -> "_facade.Job":
 def _teller(on_event: Optional[OnEvent]) -> Optional[Callable[..., None]]:
     """The function that glue.c calls with the parts of an event."""
     if not callable(on_event):
-        return on_event  # None; glue.c refuses all else
+        return on_event  # None; glue.c refuses all other values
     function = on_event
 
     def tell(*parts: object) -> None:
@@ -129,7 +132,7 @@ def _submit_anew(submit: Callable[["_facade.Job", bytes], int],
     raise ExistsError("there are too many jobs named %s" % spec.name())
 
 
-class Platform(Waits):
+class Platform(Waits, Closes):
     """Runs jobs on this machine, as many at a time as there is room for.
 
         with openpai.Platform() as platform:
@@ -161,7 +164,8 @@ class Platform(Waits):
                  keep_bytes: Optional[int] = None) -> None:
         """Finished jobs are removed, the oldest first, after `keep_time`
         seconds, beyond `keep_jobs` of them, and where all logs have more than
-        `keep_bytes`; without these all are kept."""
+        `keep_bytes`; without these all are kept.  Neither `keep_jobs` nor
+        `keep_bytes` removes a job in the minute after its end."""
         ends: Ends = {}
         self._platform = _facade.Platform.open(
             root, bool(durable), runtime, policy, _listener(on_event, ends),
@@ -169,14 +173,6 @@ class Platform(Waits):
                       else round(keep_time * 1_000_000),
                       "keep_jobs": keep_jobs, "keep_bytes": keep_bytes}))
         self._pump = Pump(self._platform, ends)
-
-    def __enter__(self) -> "Platform":
-        return self
-
-    def __exit__(self, exc_type: Optional[Type[BaseException]],
-                 exc: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
-        self.close()
 
     def __del__(self) -> None:
         # Nothing to close if the constructor failed.
@@ -283,7 +279,7 @@ class Platform(Waits):
         return handle
 
     def call(self, function: Callable[..., _T], /, *args: Any, name: str = "",
-             gpu: int = 0, cpu: int = 1, memory: Optional[str] = None,
+             gpu: int = 0, cpu: Union[int, float] = 1, memory: Optional[str] = None,
              **kwargs: Any) -> CallHandle[_T]:
         """Runs a function in a job of its own, in another Python.
 
@@ -320,7 +316,7 @@ class Platform(Waits):
         seconds."""
         return as_completed(self, handles, timeout)
 
-    def options(self, *, name: str = "", gpu: int = 0, cpu: int = 1,
+    def options(self, *, name: str = "", gpu: int = 0, cpu: Union[int, float] = 1,
                 memory: Optional[str] = None, time: Optional[str] = None,
                 after: After = (), virtual_cluster: Optional[str] = None,
                 priority: Optional[Priority] = None,
@@ -356,7 +352,7 @@ class Platform(Waits):
         """The job of that name, "name" or "user~name", or with that id."""
         if isinstance(name, str):
             return Handle(self, self._platform.find(name))
-        self._platform.state(name)  # raises if there is none
+        self._platform.state(name)  # raises an error if there is no such job
         return Handle(self, name)
 
     def jobs(self, *, state: Union[None, str, Iterable[str]] = None,

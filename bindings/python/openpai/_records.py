@@ -2,11 +2,13 @@
 import datetime
 from dataclasses import dataclass, field
 from typing import (
-    TYPE_CHECKING, Any, Dict, Literal, NamedTuple, Optional, Tuple, Union,
-    cast)
+    TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union)
 
 from . import _cards
 from ._errors import InvalidError
+from ._schema import (
+    Failure, JobItem, JobRecord, State, TaskRecord, _state, read_failure,
+    read_job, read_job_item, read_task)
 
 if TYPE_CHECKING:
     from ._handle import Handle
@@ -15,19 +17,11 @@ if TYPE_CHECKING:
 FINAL = frozenset(("succeeded", "failed", "stopped"))
 
 
-#: Of a job, or of a task.
-State = Literal["waiting", "running", "stopping", "succeeded", "failed",
-                "stopped"]
-
-
-def _state(told: str) -> State:
-    return cast(State, told.lower())
-
-
 class Result(NamedTuple):
     """How a job ended."""
     state: State
-    #: 0 success, 1..255 the deciding task's exit code, negative the platform's.
+    #: 0: success; 1..255: exit code of the task that decided it; negative:
+    #: OpenPAI's.
     code: int
 
     @property
@@ -36,55 +30,10 @@ class Result(NamedTuple):
         return self.state == "succeeded"
 
 
-def _time(milliseconds: Optional[int]) -> Optional[datetime.datetime]:
-    if not milliseconds:
-        return None
-    return datetime.datetime.fromtimestamp(milliseconds / 1000,
-                                           datetime.timezone.utc)
-
-
 @dataclass(frozen=True)
-class Failure:
-    """A known failure, found in what the task printed."""
-    #: Its kind, as "module-missing".
-    name: str
-    #: What went wrong, in a sentence.
-    reason: str
-    #: What can be done.
-    solution: Tuple[str, ...]
-    #: The line that it was found in, or None.
-    line: Optional[str]
-
-
-def _make_failure(told: Optional[Dict[str, Any]]) -> Optional[Failure]:
-    if not told:
-        return None
-    return Failure(told["name"], told["reason"], tuple(told["solution"]),
-                   told.get("line"))
-
-
-@dataclass(frozen=True)
-class TaskStatus:
+class TaskStatus(TaskRecord):
     """What is known of a task."""
     role: str
-    index: int
-    state: State
-    code: Optional[int]
-    retries: int
-    node: Optional[str]
-    ports: Dict[str, str]
-    gpus: Tuple[Dict[str, Any], ...]
-    started: Optional[datetime.datetime]
-    ended: Optional[datetime.datetime]
-    #: What its code means, and how it ended, or None.
-    reason: Optional[str]
-    diagnostics: Optional[str] = field(repr=False, default=None)
-    #: In what its latest start runs, where that is not what is usual.
-    runtime: Optional[str] = field(repr=False, default=None)
-    #: Some of its output is in no log, because the disk was full.
-    output_lost: bool = False
-    #: What its output says of its failure, if that is known.
-    failure: Optional[Failure] = field(repr=False, default=None)
 
     @property
     def name(self) -> str:
@@ -93,28 +42,10 @@ class TaskStatus:
 
 
 @dataclass(frozen=True)
-class JobStatus:
+class JobStatus(JobRecord):
     """What is known of a job."""
-    name: str
-    user: str
-    state: State
-    code: Optional[int]
-    #: Which attempt this is, from 0, and how many there were before it.
-    attempt: int
-    retries: int
-    virtual_cluster: str
-    submitted: Optional[datetime.datetime]
-    started: Optional[datetime.datetime]
-    ended: Optional[datetime.datetime]
-    tags: Tuple[str, ...]
     tasks: Tuple[TaskStatus, ...]
-    #: Why it ended, in a line, or None.
-    reason: Optional[str]
-    #: Some output of its tasks is in no log, because the disk was full.
-    output_lost: bool
-    #: What the output says of its failure, if that is known.
-    failure: Optional[Failure]
-    #: The object of OpenPAI's REST API, whole.
+    #: The complete object of OpenPAI's REST API.
     detail: Dict[str, Any] = field(repr=False, compare=False)
 
     @property
@@ -134,40 +65,13 @@ class JobStatus:
         return _cards.job_card(self)
 
 
-def _make_task(role: str, told: Dict[str, Any]) -> TaskStatus:
-    spec = told.get("containerExitSpec") or {}
-    return TaskStatus(
-        role=role, index=told["taskIndex"], state=_state(told["taskState"]),
-        code=told.get("containerExitCode"), retries=told.get("retries") or 0,
-        node=told.get("containerNodeName"),
-        ports=dict(told.get("containerPorts") or {}),
-        gpus=tuple(told.get("containerGpus") or ()),
-        started=_time(told.get("launchedTime")),
-        ended=_time(told.get("completedTime")), reason=spec.get("reason"),
-        diagnostics=told.get("containerExitDiagnostics"),
-        runtime=told.get("runtime"),
-        output_lost=bool(told.get("outputLost")),
-        failure=_make_failure(told.get("failure")))
-
-
 def make_status(told: Dict[str, Any]) -> JobStatus:
     """Of the detail object of the REST API."""
-    job = told["jobStatus"]
     return JobStatus(
-        name=told["name"], user=job["username"], state=_state(job["state"]),
-        code=job.get("appExitCode"), attempt=job.get("attemptId") or 0,
-        retries=job.get("retries") or 0,
-        virtual_cluster=job.get("virtualCluster") or "default",
-        submitted=_time(job.get("submissionTime")),
-        started=_time(job.get("launchedTime")),
-        ended=_time(job.get("completedTime")),
-        tags=tuple(told.get("tags") or ()),
-        tasks=tuple(_make_task(role, task)
+        tasks=tuple(TaskStatus(role=role, **read_task(task))
                     for role, tasks in told["taskRoles"].items()
                     for task in tasks["taskStatuses"]),
-        reason=(job.get("appExitSpec") or {}).get("reason"),
-        output_lost=bool(job.get("outputLost")),
-        failure=_make_failure(job.get("failure")), detail=told)
+        detail=told, **read_job(told))
 
 
 @dataclass(frozen=True)
@@ -183,20 +87,21 @@ class Why:
     """Why a job waits; or, of one that does not, what ended it."""
     state: State
     reasons: Tuple[WhyReason, ...]
-    #: All reasons in words, and what would let it start; None of a job that
-    #: does not wait.
+    #: All reasons in words, and the suggested change; None if the job does not
+    #: wait.
     explanation: Optional[str]
     #: The same as the scheduler's object: "lack", "failed", "change" ...
     change: Optional[Dict[str, Any]] = field(repr=False)
-    #: The object of the API, whole.
+    #: The complete object of the API.
     detail: Dict[str, Any] = field(repr=False, compare=False)
-    #: What the function has raised, of a job of call() or %%pai.
+    #: For a job of call() or %%pai: the error that the function raised.
     raised: Optional[str] = None
 
     @property
     def failure(self) -> Optional[Failure]:
-        """What the output says of its failure, if that is known."""
-        return _make_failure(self.detail.get("failure"))
+        """What the output says of its failure, or of a job that waits to be
+        tried again, of that of its last attempt, if that is known."""
+        return read_failure(self.detail.get("failure"))
 
     @property
     def line(self) -> Optional[Dict[str, Any]]:
@@ -205,8 +110,10 @@ class Why:
 
     def __str__(self) -> str:
         lines = [reason.text for reason in self.reasons]
-        if self.explanation:  # in its words, the first is the scheduler's
+        if self.explanation:  # replaces the first, the scheduler's
             lines[:1] = [self.explanation]
+        if lines and self.failure is not None:
+            lines.append("its last attempt failed: " + self.failure.reason)
         if not lines:
             told = (self.detail.get("failure") or
                     self.detail.get("exitSpec") or {})
@@ -244,24 +151,9 @@ def make_event(told: Dict[str, Any]) -> JobEvent:
 
 
 @dataclass(frozen=True)
-class JobSummary:
+class JobSummary(JobItem):
     """A job in a list."""
-    name: str
-    user: str
-    state: State
-    code: Optional[int]
-    retries: int
-    tasks: int
-    gpus: int
-    virtual_cluster: str
-    priority: Optional[str]
-    tags: Tuple[str, ...]
-    submitted: Optional[datetime.datetime]
-    started: Optional[datetime.datetime]
-    ended: Optional[datetime.datetime]
-    #: Some output of its tasks is in no log, because the disk was full.
-    output_lost: bool
-    #: None in a list of a client's.
+    #: None in a client's list.
     platform: "Optional[Platform]" = field(repr=False, compare=False)
 
     @property
@@ -280,19 +172,7 @@ class JobSummary:
     @staticmethod
     def made(platform: "Optional[Platform]", told: Dict[str, Any]) -> "JobSummary":
         """Of an item of the API's list."""
-        return JobSummary(
-            name=told["name"], user=told["username"],
-            state=_state(told["state"]), code=told.get("appExitCode"),
-            retries=told.get("retries") or 0,
-            tasks=told.get("totalTaskNumber") or 0,
-            gpus=told.get("totalGpuNumber") or 0,
-            virtual_cluster=told.get("virtualCluster") or "default",
-            priority=told.get("jobPriority"),
-            tags=tuple(told.get("tags") or ()),
-            submitted=_time(told.get("submissionTime")),
-            started=_time(told.get("launchedTime")),
-            ended=_time(told.get("completedTime")),
-            output_lost=bool(told.get("outputLost")), platform=platform)
+        return JobSummary(platform=platform, **read_job_item(told))
 
 
 class Jobs(Tuple[JobSummary, ...]):
@@ -306,7 +186,7 @@ class Jobs(Tuple[JobSummary, ...]):
         return _cards.jobs_table(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))  # IPython on a terminal
+        printer.text(str(self))  # IPython in a terminal
 
 
 TaskName = Union[str, Tuple[str, int]]

@@ -1,21 +1,13 @@
 """What was found in a job file, or in a text of a cluster."""
 import base64
+import json
 import re
 from dataclasses import dataclass
 from html import escape
-from typing import Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import (
+    Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple)
 
-
-@dataclass(frozen=True)
-class TextEdit:
-    """A change of a text; lines and columns from 1, columns count characters."""
-    line: int
-    column: int
-    #: Where what is replaced has ended; the same: something is put in.
-    end_line: int
-    end_column: int
-    #: What stands there then.
-    text: str
+from ._fields import TextEdit
 
 
 @dataclass(frozen=True)
@@ -23,10 +15,10 @@ class Fix:
     """A way to correct what was found: all of its edits."""
     #: One line, as "write 'jobRetryCount'".
     title: str
-    #: Whether it says what was meant, or changes no meaning; else a person
-    #: should choose it.
+    #: True: the meaning is certain or unchanged. False: a person should
+    #: choose.
     sure: bool
-    #: In the order of the text, and apart.
+    #: In the order of the text; they do not overlap.
     edits: Tuple[TextEdit, ...]
 
     def apply(self, text: str) -> str:
@@ -42,36 +34,37 @@ class Fix:
         return text
 
 
-#: Each line with its break.
+#: Lines with their line breaks.
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 
 
 @dataclass(frozen=True)
 class Diagnostic:
     """One thing that was found."""
-    #: "error": it makes the file invalid; "warning": legal, surely not meant.
+    #: "error": the file is invalid; "warning": it is valid, but surely not
+    #: meant so.
     severity: str
-    #: Stable, as "unknown-key".
+    #: Stable code, as "unknown-key".
     code: str
     #: JSON pointer of the place; "" for the whole file.
     pointer: str
-    #: Where it begins, from 1; columns count characters.
+    #: Start, from 1; columns count characters.
     line: int
     column: int
-    #: Where it has ended.
+    #: End: behind the last character.
     end_line: int
     end_column: int
-    #: One line that says what is wrong.
+    #: One line that tells what is wrong.
     message: str
-    #: One line that says how to mend it.
+    #: One line that tells how to fix it.
     help: Optional[str]
-    #: The line it begins in, or a part of it, with asterisks for secrets.
+    #: The line of the start, or a part of it, with asterisks for secrets.
     source: Optional[str]
-    #: Where it begins in `source`, from 1.
+    #: Start in `source`, from 1.
     source_column: int
-    #: Where it has ended in `source`; one further where that is another line.
+    #: End in `source`; source_column + 1 if the finding ends on another line.
     source_end_column: int
-    #: Ways to correct it, the best first.
+    #: Possible fixes, the best first.
     fixes: Tuple[Fix, ...] = ()
 
     def __str__(self) -> str:
@@ -99,8 +92,7 @@ class Report:
     compiler would say.
     """
     valid: bool
-    #: 1: job config v1; 2: job protocol v2; None: nobody can tell, or it is
-    #: no job file.
+    #: 1: job config v1; 2: job protocol v2; None: unknown, or no job file.
     version: Optional[int]
     diagnostics: Tuple[Diagnostic, ...]
 
@@ -135,16 +127,22 @@ class Report:
             html_table(("", "place", "code", "message", "source"), rows))
 
 
-def make_report(valid: bool, version: Optional[int],
-                diagnostics: Sequence[Tuple[object, ...]]) -> Report:
-    """Of what glue.c has made."""
-    return Report(valid, version, tuple(
-        Diagnostic(*d, _fixes(f)) for *d, f in diagnostics))  # type: ignore
+def make_report(text: str) -> Report:
+    """Of the JSON that report.c writes."""
+    told = json.loads(text)
+    return Report(told["valid"], told.get("version"),
+                  tuple(map(_diagnostic, told["diagnostics"])))
 
 
-def _fixes(fixes: object) -> Tuple[Fix, ...]:
-    return tuple(Fix(title, sure, tuple(TextEdit(*edit) for edit in edits))
-                 for title, sure, edits in fixes)  # type: ignore
+def _diagnostic(told: Dict[str, Any]) -> Diagnostic:
+    fixes = tuple(
+        Fix(fix["title"], fix["sure"],
+            tuple(TextEdit(**edit) for edit in fix["edits"]))
+        for fix in told["fixes"])
+    values: Dict[str, Any] = {"help": None, "source": None,
+                              "source_column": 0, "source_end_column": 0,
+                              **told, "fixes": fixes}
+    return Diagnostic(**values)
 
 
 class Picture(str):

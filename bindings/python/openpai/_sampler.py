@@ -1,155 +1,16 @@
 """What this machine is doing, cheap enough to ask each second."""
 import json
 import time
-from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, Optional, Sequence
 
+from ._fields import (
+    CpuSample, MemorySample, DiskSample, NetworkSample,
+    FileSystemSample, GpuSample, GroupSample, Sample)
 from . import facade as _facade
 from ._gpus import Gpus, make_gpus
 from ._job import Path
+from ._objects import Closes
 from ._values import made, words
-
-
-@dataclass(frozen=True)
-class CpuSample:
-    """A processor, or all; rates in thousandths of one processor."""
-    #: Microseconds since the start.
-    user: int
-    system: int
-    iowait: int
-    idle: int
-    #: None: all of them.
-    number: Optional[int] = None
-    busy_rate: Optional[int] = None
-    user_rate: Optional[int] = None
-    system_rate: Optional[int] = None
-    iowait_rate: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class MemorySample:
-    """Memory, in bytes."""
-    total: Optional[int] = None
-    available: Optional[int] = None
-    free: Optional[int] = None
-    buffers: Optional[int] = None
-    cached: Optional[int] = None
-    swap_total: Optional[int] = None
-    swap_free: Optional[int] = None
-    #: The tightest of the cgroups this process is in, and what is used of it.
-    limit: Optional[int] = None
-    used: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class DiskSample:
-    """A disk, or all of them: ""; rates are a second's."""
-    name: str
-    #: In the sum?
-    counted: bool
-    read_bytes: int
-    write_bytes: int
-    reads: int
-    writes: int
-    read_bytes_rate: Optional[int] = None
-    write_bytes_rate: Optional[int] = None
-    reads_rate: Optional[int] = None
-    writes_rate: Optional[int] = None
-    #: Thousandths of the time it had work; not of the sum.
-    busy_permille: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class NetworkSample:
-    """A network interface, or all of them: ""; rates are a second's."""
-    name: str
-    #: In the sum?
-    counted: bool
-    rx_bytes: int
-    tx_bytes: int
-    rx_packets: int
-    tx_packets: int
-    rx_errors: int
-    tx_errors: int
-    rx_bytes_rate: Optional[int] = None
-    tx_bytes_rate: Optional[int] = None
-    rx_packets_rate: Optional[int] = None
-    tx_packets_rate: Optional[int] = None
-    rx_errors_rate: Optional[int] = None
-    tx_errors_rate: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class FileSystemSample:
-    """A file system, by the path it was asked for; bytes."""
-    path: str
-    total: Optional[int] = None
-    #: For this user.
-    free: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class GpuSample:
-    """A GPU, at its place in sampler.gpus."""
-    #: It cannot be reached any more.
-    lost: bool
-    busy_percent: Optional[int] = None
-    memory_busy_percent: Optional[int] = None
-    memory_total: Optional[int] = None
-    memory_used: Optional[int] = None
-    temperature: Optional[int] = None
-    power_mw: Optional[int] = None
-    power_limit_mw: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class GroupSample:
-    """A group of processes."""
-    #: "group", "session" or "cgroup".
-    kind: str
-    #: Asked for, rather than there by all_groups.
-    watched: bool
-    #: Of a cgroup: 0.
-    id: int
-    #: Of its first process; of a cgroup its path.
-    name: str
-    #: Microseconds that were seen.
-    cpu: int
-    processes: Optional[int] = None
-    #: Thousandths of a processor.
-    cpu_rate: Optional[int] = None
-    #: In bytes: resident; what is shared counts again.
-    memory: Optional[int] = None
-    read_bytes: Optional[int] = None
-    write_bytes: Optional[int] = None
-    read_bytes_rate: Optional[int] = None
-    write_bytes_rate: Optional[int] = None
-    gpu_memory: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What a machine did since the sample before.  None: nobody can tell, as
-    of the rates in a first sample."""
-    #: As it was told, and since the sample before; microseconds.
-    time: int
-    elapsed: int
-    #: How many processors are online.
-    online: int
-    #: Over 1, 5 and 15 minutes.
-    load: Tuple[float, ...]
-    cpu: CpuSample
-    cpus: Tuple[CpuSample, ...]
-    memory: MemorySample
-    disk: DiskSample
-    disks: Tuple[DiskSample, ...]
-    network: NetworkSample
-    networks: Tuple[NetworkSample, ...]
-    file_systems: Tuple[FileSystemSample, ...]
-    gpus: Tuple[GpuSample, ...]
-    groups: Tuple[GroupSample, ...]
-    threads: Optional[int] = None
-    running: Optional[int] = None
 
 
 _ONE: Dict[str, Callable[..., object]] = {
@@ -170,7 +31,7 @@ def _made(told: Dict[str, Any]) -> Sample:
     return Sample(**told)
 
 
-class Sampler:
+class Sampler(Closes):
     """Samples this machine.
 
         with openpai.Sampler(paths=["/"]) as sampler:
@@ -231,8 +92,3 @@ class Sampler:
         """Closes what it reads; it cannot be used any more."""
         self._sampler.close()
 
-    def __enter__(self) -> "Sampler":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()

@@ -10,6 +10,7 @@ from typing import (
 from . import facade as _facade
 from ._errors import BusyError, CanceledError, TimedOutError
 from ._loop import Steps, Waits
+from ._objects import Closes
 
 if TYPE_CHECKING:
     Buffer = Union[bytes, bytearray, memoryview]
@@ -19,7 +20,7 @@ _S = TypeVar("_S", bound="_Live")
 
 class Chunk(bytes):
     """Some of what a command wrote, as it came; b"" is its end."""
-    #: "stdout" or "stderr"; on a terminal all is "stdout".
+    #: "stdout" or "stderr"; always "stdout" on a terminal.
     stream: str = "stdout"
 
     @property
@@ -122,7 +123,7 @@ class _Live:
         if state == 0:
             return Chunk() if self._closed else None
         if state < 0:
-            self._call.answer()  # raises what went wrong
+            self._call.answer()  # raises the failure
             return Chunk()
         chunk = Chunk(self._call.take())
         if state == 2:
@@ -141,7 +142,7 @@ def _unread() -> BusyError:
                      "of it first")
 
 
-class Session(_Live):
+class Session(_Live, Closes):
     """A command that runs in a task, for programs without asyncio.
 
         with handle.exec(["bash"], tty=True) as session:
@@ -158,17 +159,9 @@ class Session(_Live):
     """
     __slots__ = ()
 
-    def __enter__(self) -> "Session":
-        return self
-
-    def __exit__(self, exc_type: Optional[Type[BaseException]],
-                 exc: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
-        self.close()
-
     def _told(self) -> None:
         if not self._host.closed:
-            self._host._step(0)  # so it leaves now
+            self._host._step(0)  # sends it at once
 
     def write(self, data: "Buffer") -> None:
         """Writes to its standard input, and waits until that has left.

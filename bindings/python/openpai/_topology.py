@@ -1,115 +1,20 @@
 """Machines as they are built."""
 import json
 import operator
-from dataclasses import dataclass, field
-from typing import Any, Dict, Iterable, NamedTuple, Optional, Tuple, Union
+from typing import Any, Iterable, Optional, Tuple, Union
 
+from ._fields import (
+    Summary, TopologyObject, TopologyGpu, Link,
+    Affinity)
 from . import facade as _facade
 from ._job import Path
 from ._marks import Marks, encoded
+from ._objects import Immutable
 from ._report import Picture
 from ._values import loaded, made, numbers, text_or_bytes
 
 
-class Summary(NamedTuple):
-    """A machine in numbers."""
-    name: str
-    objects: int
-    packages: int
-    numa_nodes: int
-    cores: int
-    pus: int
-    gpus: int
-    #: Of memory.
-    bytes: int
-
-
-@dataclass(frozen=True)
-class TopologyObject:
-    """A part of a machine.  None: there is none, or nobody knows."""
-    number: int
-    #: "machine", "package", "group", "numa", "cache", "core", "pu", "bridge",
-    #: "pci", "gpu", "network", "infiniband", "storage" or "other".
-    kind: str
-    #: What it holds ends before the object of this number.
-    end: int
-    #: Processing units in it, or near a device.
-    pus: int
-    #: Number of the object that it is in.
-    parent: Optional[int] = None
-    os_index: Optional[int] = None
-    #: Of a cache: 1 to 5.
-    level: Optional[int] = None
-    #: Of a GPU: its number among the GPUs.
-    gpu: Optional[int] = None
-    #: Of PCI: MB/s to its parent now.
-    link_mbps: Optional[int] = None
-    #: Of memory and caches.
-    bytes: Optional[int] = None
-    name: str = ""
-    pci: str = ""
-
-
-@dataclass(frozen=True)
-class TopologyGpu:
-    """A GPU of a machine.  None or "": nobody knows."""
-    #: Its place in topology.gpus.
-    number: int
-    #: Its number among topology.objects.
-    object: int
-    #: Its vendor's: NVML's or CUDA's, RSMI's, ...
-    index: Optional[int] = None
-    #: Number of the nearest memory.
-    numa_node: Optional[int] = None
-    link_mbps: Optional[int] = None
-    #: Of its memory.
-    bytes: Optional[int] = None
-    vendor: str = ""
-    model: str = ""
-    uuid: str = ""
-    serial: str = ""
-    pci: str = ""
-    #: Who knows it: "cuda0 nvml0 opencl0d0 card0".
-    backends: str = ""
-
-
-@dataclass(frozen=True)
-class Link:
-    """How near two GPUs are."""
-    #: The smallest thing they share: "machine", "package", "numa", "switch",
-    #: "board" or "same"; as a number, more is nearer.
-    near: str
-    closeness: int
-    #: What joins them at best: "NVLink", "NVSwitch", "xGMI", "Xe Link", "PCI"
-    #: or "unknown".
-    link: str
-    #: Peers with nothing in between.
-    direct: bool
-    hops: Optional[int] = None
-    #: MB/s one way.
-    mbps: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class Affinity:
-    """CPUs and memory near some GPUs, and how to give those to a process."""
-    cores: int
-    pus: int
-    #: As cpusets take it: "0-3,8".
-    cpus: str
-    #: As hwloc writes it.
-    bitmap: str
-    #: As taskset takes it: "ff".
-    mask: str
-    #: A list: "0,2".
-    numa_nodes: str
-    #: Environment variables that show a process these GPUs, by their indices
-    #: and by their uuids; without those where one is not known.
-    env: Dict[str, str] = field(hash=False)
-    env_by_uuid: Dict[str, str] = field(hash=False)
-
-
-class Topology:
+class Topology(Immutable):
     """A machine as it is built; it does not change.  Two are equal if to_json()
     of both is.
 
@@ -122,8 +27,7 @@ class Topology:
     """
     __slots__ = ("_topology", "_recipe", "__weakref__")
     _topology: "_facade.Topology"
-    #: The class method that makes the same machine, and its argument; None:
-    #: nothing does.
+    #: Class method and argument that make the same machine again, or None.
     _recipe: Optional[Tuple[str, Union[str, bytes]]]
 
     def __init__(self) -> None:
@@ -206,12 +110,6 @@ class Topology:
     def to_json(self, marks: Optional[Marks] = None) -> str:
         """All of it, for programs."""
         return self._topology.to_json(encoded(marks))
-
-    def __copy__(self) -> "Topology":
-        return self  # it never changes
-
-    def __deepcopy__(self, memo: object) -> "Topology":
-        return self
 
     def __reduce__(self) -> Tuple[Any, ...]:
         if self._recipe is None:

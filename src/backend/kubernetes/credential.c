@@ -1,40 +1,27 @@
 /*
- * credential.c - ExecCredential of client.authentication.k8s.io: what a program
- * that makes tokens is told, and what it answers
+ * credential.c - input and output of a token program: ExecCredential of
+ * client.authentication.k8s.io
  */
 #include "backend/kubernetes/program.h"
 
+#include "base/date.h"
+#include "base/text/encode.h"
 #include "json/json.h"
 #include "json/writer.h"
-#include "spec/write.h"
 
-/* --- what it is told ------------------------------------------------------------ */
-
-static void put(pai__json_writer *w, const char *key, const char *value)
-{
-  if (value == NULL)
-    return;
-  pai__json_key(w, key, strlen(key));
-  pai__json_text(w, value, strlen(value));
-}
-
-static void begin(pai__json_writer *w, const char *key)
-{
-  pai__json_key(w, key, strlen(key));
-  pai__json_begin_object(w);
-}
+/* --- input --------------------------------------------------------------- */
 
 static void put_cluster(pai__json_writer *w, const pai__kube_options *o)
 {
   pai__buf ca;
 
-  begin(w, "cluster");
-  put(w, "server", o->url);
-  put(w, "proxy-url", o->proxy);
+  pai__json_put_object(w, "cluster");
+  pai__json_put_known(w, "server", o->url);
+  pai__json_put_known(w, "proxy-url", o->proxy);
   pai__buf_init(&ca, w->out->alloc);
   if (o->ca != NULL) {
     pai__put_base64(&ca, o->ca, strlen(o->ca));
-    put(w, "certificate-authority-data", pai__buf_text(&ca));
+    pai__json_put_known(w, "certificate-authority-data", pai__buf_text(&ca));
   }
   w->out->failed |= ca.failed;
   pai__buf_dispose(&ca);
@@ -47,21 +34,20 @@ void pai__kube_put_info(pai__buf *out, const pai__kube_options *o)
 
   pai__json_writer_init(&w, out, false);
   pai__json_begin_object(&w);
-  put(&w, "kind", "ExecCredential");
-  put(&w, "apiVersion", o->program->version);
-  begin(&w, "spec");
-  pai__json_key(&w, "interactive", 11);
-  pai__json_bool(&w, false);
+  pai__json_put_known(&w, "kind", "ExecCredential");
+  pai__json_put_known(&w, "apiVersion", o->program->version);
+  pai__json_put_object(&w, "spec");
+  pai__json_put_bool(&w, "interactive", false);
   if (o->program->wants_cluster)
     put_cluster(&w, o);
   pai__json_end_object(&w);
   pai__json_end_object(&w);
-  (void)pai__json_finish(&w); /* memory: the buffer knows */
+  (void)pai__json_finish(&w); /* the buffer records a lack of memory */
 }
 
-/* --- dates ------------------------------------------------------------------------ */
+/* --- dates --------------------------------------------------------------- */
 
-/* So many digits, and the sign behind them; -1: there are none. */
+/* Parses n digits and one of `signs` after them; -1: no match. */
 static int64_t digits(const char **at, unsigned n, const char *signs)
 {
   int64_t value = 0;
@@ -79,16 +65,7 @@ static int64_t digits(const char **at, unsigned n, const char *signs)
   return value;
 }
 
-/* Years begin in March, so that the leap day is the last one. */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-  int64_t y = month <= 2 ? year - 1 : year, m = (month + 9) % 12;
-
-  return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 -
-         719468;
-}
-
-/* "Z", "+01:00": seconds east; false: it is none. */
+/* Parses "Z" or "+01:00" as seconds east; false: invalid. */
 static bool read_zone(const char *at, int64_t *out)
 {
   int64_t sign = *at == '-' ? -1 : 1, hours, minutes;
@@ -106,7 +83,7 @@ static bool read_zone(const char *at, int64_t *out)
          *at == '\0';
 }
 
-/* RFC 3339; false: it is no date. */
+/* Parses an RFC 3339 date; false: invalid. */
 static bool read_date(const char *at, pai_time *out)
 {
   static const struct {
@@ -128,15 +105,15 @@ static bool read_date(const char *at, pai_time *out)
     at += 1 + strspn(at + 1, "0123456789");
   if (!read_zone(at, &zone))
     return false;
-  days = days_of(n[0], n[1], n[2]);
+  days = pai__date_number(n[0], n[1], n[2]);
   *out =
     (days * 86400 + n[3] * 3600 + n[4] * 60 + n[5] - zone) * (pai_time)1000000;
   return *out > 0;
 }
 
-/* --- what it answers ------------------------------------------------------------- */
+/* --- output -------------------------------------------------------------- */
 
-/* A text that is there and not empty, or NULL. */
+/* Returns a non-empty text, or NULL. */
 static const char *text_of(const pai__tree *t, pai__node n, const char *key)
 {
   const char *text = pai__tree_look_text(t, n, key, "");
@@ -149,7 +126,7 @@ static bool is(const char *text, const char *want)
   return text != NULL && strcmp(text, want) == 0;
 }
 
-/* In the words of an error, or NULL. */
+/* Returns what is wrong with the output, as part of an error, or NULL. */
 static const char *judge(const pai__tree *t, const char *version,
                          pai__node *status)
 {
@@ -174,12 +151,13 @@ static int take(pai__buf *token, pai_time *expires, const pai__tree *t,
   text = text_of(t, status, "token");
   date = text_of(t, status, "expirationTimestamp");
   if (text == NULL && text_of(t, status, "clientCertificateData") != NULL)
-    return pai__fail(err, PAI_ENOTSUP,
-                     "it makes a certificate, and only tokens are taken");
+    return pai__fail(
+      err, PAI_ENOTSUP,
+      "it returns a certificate, but only tokens are supported");
   if (text == NULL)
-    return pai__fail(err, PAI_EINVAL, "it has written no token");
+    return pai__fail(err, PAI_EINVAL, "it printed no token");
   if (date != NULL && !read_date(date, expires))
-    return pai__fail(err, PAI_EINVAL, "its expirationTimestamp is no date");
+    return pai__fail(err, PAI_EINVAL, "its expirationTimestamp is not a date");
   pai__buf_str(token, text);
   return pai__buf_ok(token) ? PAI_OK : pai__oom(err);
 }
@@ -196,7 +174,7 @@ int pai__kube_read_credential(pai__buf *token, pai_time *expires,
   *expires = 0;
   if (rc == PAI_ENOMEM)
     return pai__oom(err);
-  if (rc < 0) /* why not may be a secret */
+  if (rc < 0) /* the parser's message could contain a secret */
     return pai__fail(err, PAI_EINVAL, "its output is not valid JSON");
   rc = take(token, expires, tree, version, err);
   pai__tree_free(tree);

@@ -1,14 +1,14 @@
-/* kube.c - asks Kubernetes' API server, as whom it knows */
+/* kube.c - requests to Kubernetes' API server, with credentials */
 #include "backend/kubernetes/inside.h"
 
-#include "base/posix_fs.h"
-#include "base/utf8.h"
+#include "base/os/posix_fs.h"
+#include "base/text/utf8.h"
+#include "base/text/encode.h"
 #include "json/json.h"
-#include "spec/write.h"
 
 enum {
   MOST_TOKEN = 1 << 20,
-  MOST_ANSWER = 1 << 20, /* of a post */
+  MOST_ANSWER = 1 << 20, /* of a post's answer */
   POST_TIME = 30 * 1000 * 1000,
   CONNECT_TIME = 10 * 1000 * 1000
 };
@@ -23,7 +23,7 @@ struct pai__kube_post {
   void *user_data;
 };
 
-/* --- credentials ------------------------------------------------------------- */
+/* --- credentials --------------------------------------------------------- */
 
 bool pai__kube_is_line(const char *text)
 {
@@ -57,11 +57,12 @@ static int set_authorization(pai__kube *kube, const pai__kube_options *o,
     return pai__oom(err);
   return pai__kube_is_line(kube->authorization)
            ? PAI_OK
-           : pai__fail(err, PAI_EINVAL,
-                       "the token for Kubernetes' API server is not one line");
+           : pai__fail(
+               err, PAI_EINVAL,
+               "the token for the Kubernetes API server must be one line");
 }
 
-/* The token of a file, which the kubelet writes anew from time to time. */
+/* Reads the token file, which the kubelet rewrites from time to time. */
 static int read_token(pai__buf *out, const pai__kube *kube, pai_error **err)
 {
   int rc;
@@ -76,11 +77,11 @@ static int read_token(pai__buf *out, const pai__kube *kube, pai_error **err)
     return pai__oom(err);
   return pai__kube_is_line(pai__buf_text(out))
            ? PAI_OK
-           : pai__fail(err, PAI_EINVAL, "the token in %s is not one line",
+           : pai__fail(err, PAI_EINVAL, "the token in %s must be one line",
                        kube->token_file);
 }
 
-/* --- requests ----------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------ */
 
 static void free_request(pai__kube_request *r)
 {
@@ -120,7 +121,7 @@ void pai__kube_end(pai__kube_request *r, int status, const pai_error *err)
   on_done(r, status, &none, err);
 }
 
-/* What is lent is copied. */
+/* Copies the borrowed texts. */
 static int fill_request(pai__kube_request *r, pai_error **err)
 {
   pai__kube_want *want = &r->want;
@@ -185,8 +186,9 @@ int pai__kube_ask(pai__kube_request **out, pai__kube *kube,
   pai__buf_init(&r->authorization, &kube->alloc);
   pai__buf_init(&r->url, &kube->alloc);
   pai__buf_init(&r->body, &kube->alloc);
-  rc = kube->closing ? pai__fail(err, PAI_ECANCELED, "it is being closed")
-                     : fill_request(r, err);
+  rc = kube->closing
+         ? pai__fail(err, PAI_ECANCELED, "the client is being closed")
+         : fill_request(r, err);
   if (rc == PAI_OK)
     rc = pai__kube_must_wait(kube) ? pai__kube_wait(r, err)
                                    : pai__kube_send(r, err);
@@ -210,7 +212,7 @@ void pai__kube_cancel(pai__kube_request *request)
     pai__kube_give_up(request);
 }
 
-/* --- what it answers ------------------------------------------------------------ */
+/* --- answers ------------------------------------------------------------- */
 
 void pai__kube_why(pai__buf *out, const pai_alloc *alloc, int http_status,
                    const char *body, size_t len)
@@ -238,7 +240,8 @@ static int on_answer(void *user_data, int http_status, const char *bytes,
   pai__kube_post *p = user_data;
 
   (void)http_status;
-  if (len <= MOST_ANSWER - p->answer.len) /* only shown if it is bad */
+  if (len <= MOST_ANSWER - p->answer.len) /* the text is only shown if it is an
+                                             error */
     pai__buf_add(&p->answer, bytes, len);
   return PAI_OK;
 }
@@ -306,7 +309,7 @@ int pai__kube_post_new(pai__kube *kube, const char *path, const char *body,
   return rc;
 }
 
-/* --- its life ---------------------------------------------------------------------- */
+/* --- creation and closing ------------------------------------------------ */
 
 const pai_alloc *pai__kube_alloc(const pai__kube *kube)
 {
@@ -401,7 +404,7 @@ void pai__kube_close(pai__kube *kube, void (*closed)(void *user_data),
   kube->closed_data = user_data;
   kube->closing = true;
   if (kube->program != NULL)
-    pai__kube_give_all_up(kube); /* and then */
+    pai__kube_give_all_up(kube); /* closes the connections afterwards */
   else
     pai__kube_close_http(kube);
 }

@@ -1,8 +1,9 @@
 /*
- * kube.h - internal: Kubernetes' API server, as far as a scheduler needs it
+ * kube.h - internal: client of Kubernetes' API server, as far as a scheduler
+ * needs it
  *
- * Lists what there is, hears of what changes, and posts.  Nothing calls back
- * from inside a call of this header.
+ * Lists, watches and posts objects.  No function of this header runs a
+ * callback before it returns.
  */
 #ifndef PAI_SRC_BACKEND_KUBERNETES_KUBE_H
 #define PAI_SRC_BACKEND_KUBERNETES_KUBE_H
@@ -14,63 +15,66 @@ typedef struct pai__kube pai__kube;
 typedef struct pai__kube_watch pai__kube_watch;
 typedef struct pai__kube_post pai__kube_post;
 
-/* One that makes tokens, as client.authentication.k8s.io has it. */
+/* A program that makes tokens, by client.authentication.k8s.io. */
 typedef struct pai__kube_program {
-  const char *const *words; /* it, along PATH, and its arguments; then NULL */
-  const char *const *env;   /* "NAME=value" for it alone; then NULL; or NULL */
-  const char *version;      /* apiVersion of what it writes */
-  const char *hint;         /* where it can be had, or NULL */
-  bool wants_cluster;       /* to be told where the API server is */
+  const char *const *words; /* program, searched in PATH, and arguments; ended
+                               by NULL */
+  const char *const *env;   /* additional "NAME=value"; ended by NULL; or
+                               NULL */
+  const char *version;      /* apiVersion of its output */
+  const char *hint;         /* where to get it, or NULL */
+  bool wants_cluster;       /* pass it the API server's address */
 } pai__kube_program;
 
-/* Where it is, and who asks.  All are copied. */
+/* Address and credentials.  All are copied. */
 typedef struct pai__kube_options {
   const char *url;        /* "https://10.0.0.1:443/prefix" */
-  const char *token;      /* NULL: none, or that of a */
-  const char *token_file; /* whose content changes: it is read each time */
-  const char *user;       /* and a password, where there is no token */
+  const char *token;      /* NULL: none, or read from: */
+  const char *token_file; /* a file that may change: it is read for each
+                             request */
+  const char *user;       /* with a password, if there is no token */
   const char *password;
-  const char *ca; /* PEM: whom to trust; NULL: whom the system trusts */
-  const char *certificate, *key;    /* PEM, of ours; NULL: none */
-  const char *proxy;                /* NULL: as the environment says */
-  const pai__kube_program *program; /* in the place of a token; or NULL */
+  const char *ca; /* trusted authorities in PEM; NULL: the system's */
+  const char *certificate, *key;    /* client certificate in PEM; NULL: none */
+  const char *proxy;                /* NULL: from the environment */
+  const pai__kube_program *program; /* instead of a token; or NULL */
   pai__log log;
 } pai__kube_options;
 
 int pai__kube_new(pai__kube **out, const pai_alloc *alloc, pai_loop *loop,
                   const pai__kube_options *options, pai_error **err);
-/* Watches are closed before.  Posts are done with PAI_ECANCELED. */
+/* Close watches first.  Posts end with PAI_ECANCELED. */
 void pai__kube_close(pai__kube *kube, void (*closed)(void *user_data),
                      void *user_data);
 
-/* --- watches (watch.c) ------------------------------------------------------ */
+/* --- watches (watch.c) --------------------------------------------------- */
 
-/* Its callbacks may do all but close it. */
+/* Its callbacks may do anything but close it. */
 typedef struct pai__kube_watch_want {
-  const char *path;     /* "/api/v1/nodes"; a literal, as the next ones */
+  const char *path;     /* "/api/v1/nodes"; a literal, as the next two */
   const char *kind;     /* "NodeList" */
   const char *selector; /* "fieldSelector=...", or NULL */
-  /* All that there is, as the API server lists it: at the beginning, and
-   * whenever changes may have been missed.  A negative answer: again. */
+  /* The complete list, at the beginning and whenever changes may have been
+   * missed.  A negative result: list again. */
   int (*on_list)(void *user_data, const char *json, size_t len);
-  /* One event of the watch; likewise. */
+  /* One event of the watch; a negative result as above. */
   int (*on_event)(void *user_data, const char *json, size_t len);
   void *user_data;
   pai_time first_pause; /* after a failure; it doubles.  0: 200 ms */
-  /* A watch is asked for at most so long, and once more: one that says nothing
-   * beyond that, not even its end, is given up.  0: 40 seconds */
+  /* Longest time for which the API server is asked to keep a watch open.  A
+   * watch that has not ended some time after that is closed. 0: 40 seconds */
   pai_time watch_time;
 } pai__kube_watch_want;
 
-/* Goes on until it is closed, whatever fails. */
+/* Continues until it is closed, whatever fails. */
 int pai__kube_watch_new(pai__kube_watch **out, pai__kube *kube,
                         const pai__kube_watch_want *want, pai_error **err);
 void pai__kube_watch_close(pai__kube_watch *watch); /* NULL is allowed */
 
-/* --- posts ------------------------------------------------------------------- */
+/* --- posts --------------------------------------------------------------- */
 
-/* PAI_OK: it is done; else why not, in words of the API server's if it has
- * any. */
+/* status PAI_OK: done; else an error, with the API server's message if it sent
+ * one. */
 typedef void (*pai__kube_post_cb)(void *user_data, int status,
                                   const char *why);
 
@@ -78,21 +82,20 @@ int pai__kube_post_new(pai__kube *kube, const char *path, const char *body,
                        size_t len, pai__kube_post_cb cb, void *user_data,
                        pai_error **err);
 
-/* --- between its files -------------------------------------------------------- */
+/* --- shared by the files of this folder ---------------------------------- */
 
 const pai_alloc *pai__kube_alloc(const pai__kube *kube);
 pai_loop *pai__kube_loop(const pai__kube *kube);
 const pai__log *pai__kube_log(const pai__kube *kube);
 
-/* A request with the credentials that are right now.  What is wanted is
- * copied. */
+/* A request with the current credentials.  The options are copied. */
 typedef struct pai__kube_request pai__kube_request;
 typedef struct pai__kube_want {
   const char *method;
-  const char *path; /* and query */
+  const char *path; /* with query */
   const char *body; /* JSON; NULL: none */
   size_t len;
-  bool stream; /* it goes on for long */
+  bool stream; /* it lasts long */
   int (*on_body)(void *user_data, int http_status, const char *bytes,
                  size_t len);
   void (*on_done)(void *user_data, int status, int http_status,
@@ -100,12 +103,12 @@ typedef struct pai__kube_want {
   void *user_data;
 } pai__kube_want;
 
-/* Its connections may lead nowhere: what is asked from now on gets others. */
+/* Its connections may be dead: later requests use new ones. */
 void pai__kube_suspect(pai__kube *kube);
 int pai__kube_ask(pai__kube_request **out, pai__kube *kube,
                   const pai__kube_want *want, pai_error **err);
 void pai__kube_cancel(pai__kube_request *request);
-/* What a Status object says, or the beginning of what is none. */
+/* Appends the message of a Status object, or the beginning of another body. */
 void pai__kube_why(pai__buf *out, const pai_alloc *alloc, int http_status,
                    const char *body, size_t len);
 

@@ -1,7 +1,7 @@
-/* pages.c - see pages.h */
+/* pages.c - joins the pages of a list from the API server */
 #include "backend/kubernetes/pages.h"
 
-#include "base/base.h"
+#include "base/text/encode.h"
 
 enum { MOST_REST = 8 << 10 };
 
@@ -25,8 +25,7 @@ const char *pai__kube_pages_next(const pai__kube_pages *p)
   return p->rest.len > 0 ? pai__buf_text(&p->rest) : NULL;
 }
 
-/* An object without the notes of who manages which of its fields: they are
- * large, and nobody reads them. */
+/* Copies an object without managedFields, which are large and not used. */
 static void add_object(pai__buf *out, const pai__tree *t, pai__node n,
                        const char *json)
 {
@@ -58,22 +57,13 @@ static void add_objects(pai__buf *out, const pai__tree *t, const char *json)
   }
 }
 
-/* As a value in a query. */
+/* Appends the continue token, escaped for a query. */
 static void add_rest(pai__buf *out, const pai__tree *t)
 {
-  pai__node n =
-    pai__tree_look(t, pai__tree_look(t, 0, "metadata"), "continue");
-  const char *at = n != PAI__NO_NODE && pai__tree_type(t, n) == PAI__STRING
-                     ? pai__tree_str(t, n, NULL)
-                     : "";
-
-  for (; *at != '\0' && out->len <= MOST_REST; at++) {
-    if ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-        (*at >= '0' && *at <= '9') || *at == '-' || *at == '_')
-      pai__buf_char(out, *at);
-    else
-      pai__buf_printf(out, "%%%02X", (unsigned char)*at);
-  }
+  pai__put_escaped(
+    out,
+    pai__tree_look_text(t, pai__tree_look(t, 0, "metadata"), "continue", ""),
+    "");
 }
 
 int pai__kube_pages_add(pai__kube_pages *p, const pai__tree *t,
@@ -101,6 +91,6 @@ int pai__kube_pages_add(pai__kube_pages *p, const pai__tree *t,
     pai__buf_str(&p->all, "]}");
   if (!pai__buf_ok(&p->all) || !pai__buf_ok(&p->rest))
     return PAI_ENOMEM;
-  /* A page may be empty, but not lead to itself. */
+  /* A page may be empty, but must not continue at itself. */
   return p->rest.len > MOST_REST || same ? PAI_EINVAL : PAI_OK;
 }

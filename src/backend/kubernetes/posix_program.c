@@ -1,16 +1,15 @@
 /*
- * posix_program.c - a program that runs beside the loop: what it writes, and
- * its end
+ * posix_program.c - runs a program beside the loop and collects its output
  *
- * It has a process group of its own, so that what it has started ends with it
- * when it is killed.  Its end is told by a descriptor: SIGCHLD is the host's.
+ * It has its own process group, so that its children are killed with it.  Its
+ * end is seen by a pidfd, because SIGCHLD belongs to the host.
  */
 #define _GNU_SOURCE
 #include "backend/kubernetes/program.h"
 
 #include "backend/local/posix_process.h"
-#include "base/posix_errno.h"
-#include "base/utf8.h"
+#include "base/os/posix_errno.h"
+#include "base/text/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,18 +22,18 @@ extern char **environ;
 
 enum { MOST_TEXT = 1 << 20, MOST_SAID = 4 << 10, OUT = 0, SAID, STREAMS };
 
-/* Of what it writes at once: more than a pipe holds, and the loop goes on even
- * if it writes without an end. */
+/* Bytes read at once: more than a pipe holds; a limit, so the loop goes on
+ * even if the program writes for ever. */
 enum { PIECE = 4 << 10, MOST_PIECES = MOST_TEXT / PIECE + 1 };
 
 struct pai__program {
   pai_alloc alloc;
   char *name;
-  pid_t pid; /* 0: it was not started, or its end was taken */
+  pid_t pid; /* 0: not started, or reaped */
   pai__process process;
   int fds[STREAMS];
   pai__poll *end, *polls[STREAMS];
-  pai__buf texts[STREAMS]; /* what it writes; what it says to people */
+  pai__buf texts[STREAMS]; /* its standard output and standard error */
   pai__timer *timer;
   bool late, large;
   void (*on_done)(void *user_data, int status, const char *text, size_t len,
@@ -42,7 +41,7 @@ struct pai__program {
   void *user_data;
 };
 
-/* --- its end ---------------------------------------------------------------------- */
+/* --- its end ------------------------------------------------------------- */
 
 static void close_fd(int fd)
 {
@@ -66,8 +65,8 @@ static void free_program(pai__program *p)
   pai__free(&alloc, p, sizeof(*p));
 }
 
-/* It and what it has started, if a host that takes the ends of all children has
- * not taken this one: its number may be another's then. */
+/* Kills it and its children, unless a host that reaps all children has reaped
+ * it: then its pid may be reused. */
 static bool kill_group(const pai__program *p)
 {
   siginfo_t info;
@@ -86,7 +85,8 @@ void pai__program_kill(pai__program *program)
   free_program(program);
 }
 
-/* Its exit code, 128 and more for a signal; 0, too, if the host took its end. */
+/* Returns its exit code, 128 and more for a signal; 0 also if the host reaped
+ * it. */
 static int take_end(pai__program *p)
 {
   int status = 0;
@@ -109,17 +109,17 @@ static int judge(const pai__program *p, int code, pai_error **err)
   if (p->late)
     return pai__fail(err, PAI_EIO, "%s did not end in time", p->name);
   if (p->large)
-    return pai__fail(err, PAI_ELIMIT, "%s writes too much", p->name);
+    return pai__fail(err, PAI_ELIMIT, "the output of %s is too long", p->name);
   if (p->texts[OUT].failed || said->failed)
     return pai__oom(err);
   if (code == 0)
     return PAI_OK;
-  return pai__fail(err, PAI_EIO, "%s ended with code %d%s%s", p->name, code,
+  return pai__fail(err, PAI_EIO, "%s exited with code %d%s%s", p->name, code,
                    said->len > 0 ? ": " : "",
                    pai__excerpt(text, pai__buf_text(said), said->len));
 }
 
-/* --- what it writes --------------------------------------------------------------- */
+/* --- output -------------------------------------------------------------- */
 
 static void keep(pai__program *p, int i, const char *bytes, size_t len)
 {
@@ -128,12 +128,12 @@ static void keep(pai__program *p, int i, const char *bytes, size_t len)
 
   if (i == OUT && len > most - text->len) {
     p->large = true;
-    (void)kill_group(p); /* its end is told as ever */
+    (void)kill_group(p); /* its end is then reported as usual */
   }
   pai__buf_add(text, bytes, len < most - text->len ? len : most - text->len);
 }
 
-/* What is there now; false: no more comes, or no more is wanted. */
+/* Reads what is available; false: no more comes, or no more is wanted. */
 static bool read_all(pai__program *p, int i)
 {
   char bytes[PIECE];
@@ -170,7 +170,7 @@ static void on_end(void *user_data, int fd, int events)
   (void)events;
   if (!pai__process_has_ended(&p->process))
     return;
-  for (int i = 0; i < STREAMS; i++) /* its last words */
+  for (int i = 0; i < STREAMS; i++) /* the rest of its output */
     (void)read_all(p, i);
   rc = judge(p, take_end(p), &err);
   p->on_done(p->user_data, rc, pai__buf_text(&p->texts[OUT]),
@@ -187,7 +187,7 @@ static void on_late(void *user_data)
   (void)kill_group(p);
 }
 
-/* --- its beginning ---------------------------------------------------------------- */
+/* --- start --------------------------------------------------------------- */
 
 static bool is_same_name(const char *a, const char *b)
 {
@@ -205,7 +205,8 @@ static size_t count(const char *const *list)
   return n;
 }
 
-/* Ours, but for what is said otherwise: a list of borrowed texts. */
+/* Makes the environment, this process's with the additions: a list of borrowed
+ * texts. */
 static const char **make_env(const pai_alloc *alloc, size_t *size,
                              const char *const *more)
 {
@@ -228,7 +229,7 @@ static const char **make_env(const pai_alloc *alloc, size_t *size,
   return env;
 }
 
-/* As if a shell had begun it, whatever this process does with signals. */
+/* Sets signals as a shell would, whatever this process does with them. */
 static int set_attributes(posix_spawnattr_t *attr)
 {
   static const int usual[] = { SIGHUP,  SIGINT,  SIGQUIT,
@@ -259,7 +260,7 @@ static int set_files(posix_spawn_file_actions_t *actions, const int ends[])
   return rc;
 }
 
-/* 0, or errno. */
+/* Returns 0 or an errno. */
 static int spawn(pid_t *pid, const char *const *words, const char **env,
                  const int ends[])
 {
@@ -274,7 +275,7 @@ static int spawn(pid_t *pid, const char *const *words, const char **env,
     rc = set_attributes(&attr);
     if (rc == 0)
       rc = set_files(&actions, ends);
-    if (rc == 0) /* which only reads the words */
+    if (rc == 0) /* posix_spawn() only reads the words */
       rc = posix_spawnp(pid, words[0], &actions, &attr,
                         (char *const *)(uintptr_t)words,
                         (char *const *)(uintptr_t)env);
@@ -289,8 +290,8 @@ static int open_pipes(pai__program *p, int ends[], pai_error **err)
   for (int i = 0; i < STREAMS; i++) {
     int pair[2];
     if (pipe2(pair, O_CLOEXEC) != 0)
-      return pai__fail(err, PAI_EIO, "cannot start %s: no more descriptors",
-                       p->name);
+      return pai__fail(err, PAI_EIO,
+                       "cannot start %s: no file descriptors left", p->name);
     p->fds[i] = pair[0];
     ends[i] = pair[1];
   }
@@ -319,11 +320,11 @@ static int start(pai__program *p, const pai__program_want *want,
                    "cannot start %s: %s", p->name, PAI__ERRNO_TEXT(failed));
 }
 
-/* In the words of errno. */
+/* Sets an error with the text of the errno `why`. */
 static int fail_to_watch(const pai__program *p, int why, pai_error **err)
 {
   return pai__fail(err, PAI_EIO, "cannot watch %s: %s", p->name,
-                   why == EMFILE || why == ENFILE ? "no more descriptors"
+                   why == EMFILE || why == ENFILE ? "no file descriptors left"
                                                   : PAI__ERRNO_TEXT(why));
 }
 

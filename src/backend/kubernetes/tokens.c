@@ -1,20 +1,22 @@
 /*
- * tokens.c - tokens that a program makes, and the requests that wait for them
+ * tokens.c - tokens from a program, and the requests that wait for them
  *
- * It runs when a request needs a token and there is none, or the one that is
- * there ends, or the API server has refused it.  One run is for all who wait.
+ * The program runs when a request needs a token and there is none, or it
+ * expires, or the API server has refused it.  One run serves all waiting
+ * requests.
  */
 #include "backend/kubernetes/inside.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 enum {
   SECOND = 1000 * 1000,
-  MOST_TIME = 50, /* seconds of a run: less than a list has, to be told why */
-  MARGIN = 10     /* seconds that a token has to be good for */
+  MOST_TIME = 50, /* seconds for a run: less than a list's limit, so the list
+                     gets the error */
+  MARGIN = 10     /* seconds for which a token must still be valid */
 };
 
-/* --- the program -------------------------------------------------------------- */
+/* --- the program --------------------------------------------------------- */
 
 static char **copy_list(pai__arena *arena, const char *const *list,
                         const char *more, pai_error **err)
@@ -71,7 +73,7 @@ static int copy_program(pai__kube *kube, const pai__kube_options *o,
   return PAI_OK;
 }
 
-static void on_turn(void *user_data);
+static void on_step(void *user_data);
 
 int pai__kube_keep_program(pai__kube *kube, const pai__kube_options *o,
                            pai_error **err)
@@ -79,7 +81,8 @@ int pai__kube_keep_program(pai__kube *kube, const pai__kube_options *o,
   pai__arena_init(&kube->arena, &kube->alloc);
   if (o->program == NULL)
     return PAI_OK;
-  if (pai__turn_new(&kube->turn, &kube->alloc, kube->loop, on_turn, kube) < 0)
+  if (pai__loop_step_new(&kube->step, &kube->alloc, kube->loop, on_step,
+                         kube) < 0)
     return pai__oom(err);
   return copy_program(kube, o, err);
 }
@@ -87,11 +90,11 @@ int pai__kube_keep_program(pai__kube *kube, const pai__kube_options *o,
 void pai__kube_drop_program(pai__kube *kube)
 {
   pai__program_kill(kube->running);
-  pai__turn_close(kube->turn);
+  pai__loop_step_close(kube->step);
   pai__arena_dispose(&kube->arena);
 }
 
-/* --- the token ------------------------------------------------------------------ */
+/* --- the token ----------------------------------------------------------- */
 
 static void forget(pai__kube *kube)
 {
@@ -127,7 +130,7 @@ static int take_token(pai__kube *kube, const char *text, size_t len,
   rc = pai__kube_read_credential(&token, &expires, text, len,
                                  kube->program->version, err);
   if (rc == PAI_OK && !pai__kube_is_line(pai__buf_text(&token)))
-    rc = pai__fail(err, PAI_EINVAL, "its token is not one line");
+    rc = pai__fail(err, PAI_EINVAL, "its token must be one line");
   if (rc == PAI_OK) {
     forget(kube);
     kube->authorization = pai__buf_take(&token);
@@ -139,7 +142,7 @@ static int take_token(pai__kube *kube, const char *text, size_t len,
   return rc;
 }
 
-/* What went wrong with the program, told of it by name. */
+/* Adds the program's name to an error. */
 static int name_it(const pai__kube *kube, int rc, pai_error **err)
 {
   const char *hint = rc == PAI_ENOTFOUND ? kube->program->hint : NULL;
@@ -157,7 +160,7 @@ static int name_it(const pai__kube *kube, int rc, pai_error **err)
   return rc;
 }
 
-/* --- who waits -------------------------------------------------------------------- */
+/* --- waiting requests ---------------------------------------------------- */
 
 static pai__kube_request *pop(pai__kube_request **at)
 {
@@ -187,7 +190,7 @@ static void send_it(pai__kube_request *r)
   pai_error_free(err);
 }
 
-/* Those that wait now: each that is told may ask for more. */
+/* Ends the requests that wait now; each callback may add new ones. */
 static void tell_all(pai__kube *kube, int rc, const pai_error *err)
 {
   size_t n = 0;
@@ -258,8 +261,8 @@ static pai__kube_request **find_canceled(pai__kube *kube)
   return at;
 }
 
-/* Told one by one: each may change the list. */
-static void on_turn(void *user_data)
+/* Ends them one by one, because each callback may change the list. */
+static void on_step(void *user_data)
 {
   pai__kube *kube = user_data;
   pai__kube_request **at;
@@ -273,7 +276,7 @@ static void on_turn(void *user_data)
 void pai__kube_give_up(pai__kube_request *r)
 {
   r->canceled = true;
-  pai__turn_ask(r->kube->turn);
+  pai__loop_step_ask(r->kube->step);
 }
 
 void pai__kube_give_all_up(pai__kube *kube)
@@ -282,5 +285,5 @@ void pai__kube_give_all_up(pai__kube *kube)
     r->canceled = true;
   pai__program_kill(kube->running);
   kube->running = NULL;
-  pai__turn_ask(kube->turn);
+  pai__loop_step_ask(kube->step);
 }

@@ -1,9 +1,9 @@
 /*
- * watch.c - what the API server has of a kind, and what changes of it
+ * watch.c - lists and watches Kubernetes objects of one kind
  *
- * Lists, page by page, and watches from there.  A watch that ends is begun again where it
- * ended; when the API server knows that place no more, or a line of it cannot
- * be understood, all is listed again, so that nothing is missed.
+ * Lists page by page, then watches from there.  A watch that ends is continued
+ * at the same version.  If the API server has dropped that version, or a line
+ * is invalid, everything is listed again, so that nothing is missed.
  */
 #include "backend/kubernetes/pages.h"
 
@@ -12,15 +12,16 @@
 
 enum {
   SECOND = 1000 * 1000,
-  MOST_LIST = 1 << 30, /* which is what one document may have */
-  PAGE = 500,          /* objects that the API server is asked for at a time */
+  MOST_LIST = 1 << 30, /* the limit of a document */
+  PAGE = 500,          /* objects in a page */
   MOST_LINE = 64 << 20,
   MOST_ERROR = 64 << 10,
-  SILENCE = 60, /* seconds that a list may stop for, or take to begin */
-  /* Seconds of a watch: so many at most, and half of them at least.  With what
-   * may come late, a connection that has gone silent is noticed within 60. */
+  SILENCE = 60, /* seconds for which a list may be silent or take to begin */
+  /* Seconds for a watch: at most this, at least half.  Including WATCH_LATE, a
+   * dead connection is noticed within 60. */
   WATCH_TIME = 40,
-  WATCH_LATE = 10,   /* after that it is no more heard of; or a quarter */
+  WATCH_LATE = 10,   /* seconds until a watch that has not ended is closed; or
+                        a quarter of watch_time */
   FIRST_PAUSE = 200, /* milliseconds */
   LAST_PAUSE = 30 * 1000
 };
@@ -32,20 +33,22 @@ struct pai__kube_watch {
   pai__kube *kube;
   pai__kube_watch_want want;
   pai__kube_request *request;
-  pai__timer *timer; /* the pause; or the request takes too long */
+  pai__timer *timer; /* pause, or limit of the request */
   pai__prng prng;
   int state;
-  pai_time begun;        /* the request, in pai__loop_time() */
-  bool list;             /* next, because changes may have been missed */
-  bool heard;            /* a line of this watch */
-  bool late;             /* we ended it, because it said nothing */
-  bool closed;           /* its request is still under way */
-  unsigned fails;        /* since it went well */
-  pai__buf body;         /* of a page, or the beginning of a line */
-  pai__kube_pages pages; /* of the list so far */
-  bool whole;        /* no pages: the API server has forgotten where one was */
-  pai__buf why;      /* it has to be listed again */
-  char version[128]; /* up to which all is known */
+  pai_time begun;        /* start of the request, by pai__loop_time() */
+  bool list;             /* the next request is a list, because changes may
+                            have been missed */
+  bool heard;            /* a line of this watch has arrived */
+  bool late;             /* the watch was closed because it was silent */
+  bool closed;           /* closed while its request is running */
+  unsigned fails;        /* consecutive failures */
+  pai__buf body;         /* a page, or the beginning of a line */
+  pai__kube_pages pages; /* pages of the list so far */
+  bool whole;            /* list without pages: the API server has dropped the
+                            continue token */
+  pai__buf why;          /* why everything must be listed again */
+  char version[128];     /* resourceVersion up to which all is known */
 };
 
 static void begin(pai__kube_watch *w);
@@ -61,10 +64,11 @@ static void free_watch(pai__kube_watch *w)
   pai__free(&alloc, w, sizeof(*w));
 }
 
-/* --- failures ------------------------------------------------------------------ */
+/* --- failures ------------------------------------------------------------ */
 
-/* Milliseconds until it is tried again: some time of the second half of what
- * doubles, so that not all who lost the same server come back at once. */
+/* Returns milliseconds until the next try: random in the second half of a
+ * doubling delay, so that clients of a failed server do not retry at the same
+ * time. */
 static uint64_t pause_of(pai__kube_watch *w)
 {
   uint64_t ms = w->want.first_pause > 0
@@ -78,7 +82,8 @@ static uint64_t pause_of(pai__kube_watch *w)
   return ms / 2 + pai__prng_below(&w->prng, ms / 2 + 1);
 }
 
-/* Later again.  Told when it begins, and ever more seldom. */
+/* Tries again later.  Logs the first failure, and later ones ever more
+ * rarely. */
 static void fail(pai__kube_watch *w, const char *why)
 {
   uint64_t ms;
@@ -89,7 +94,7 @@ static void fail(pai__kube_watch *w, const char *why)
   w->state = PAUSING;
   if ((w->fails & (w->fails - 1)) == 0)
     pai__log_line(pai__kube_log(w->kube), PAI_LOG_WARNING,
-                  "%s: %s; asked again in %llu ms", w->want.path, why,
+                  "%s: %s; retrying in %llu ms", w->want.path, why,
                   (unsigned long long)ms);
   pai__timer_start(w->timer, (pai_time)ms * 1000);
 }
@@ -102,7 +107,7 @@ static void succeed(pai__kube_watch *w)
   w->fails = 0;
 }
 
-/* All has to be listed again. */
+/* Everything must be listed again. */
 static int miss(pai__kube_watch *w, const char *why)
 {
   if (w->why.len == 0)
@@ -111,7 +116,7 @@ static int miss(pai__kube_watch *w, const char *why)
   return PAI_ECANCELED;
 }
 
-/* --- what is said ----------------------------------------------------------------- */
+/* --- answers ------------------------------------------------------------- */
 
 static bool is_version(const char *text)
 {
@@ -122,7 +127,7 @@ static bool is_version(const char *text)
                       "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-_") == len;
 }
 
-/* Takes the version of an object or a list; false: it has none. */
+/* Takes the resourceVersion of an object or a list; false: it has none. */
 static bool take_version(pai__kube_watch *w, const pai__tree *t, pai__node n)
 {
   const char *version;
@@ -159,7 +164,7 @@ static int judge_line(pai__kube_watch *w, const pai__tree *t, const char *line,
     return miss(w, message[0] != '\0' ? message : "the watch has ended");
   }
   if (type[0] == '\0' || object == PAI__NO_NODE)
-    return miss(w, "a line of the watch is no event");
+    return miss(w, "a line of the watch is not an event");
   if (strcmp(type, "BOOKMARK") != 0 &&
       w->want.on_event(w->want.user_data, line, len) < 0)
     return miss(w, "an event of the watch could not be used");
@@ -187,7 +192,8 @@ static int see_line(pai__kube_watch *w, const char *line, size_t len)
   return rc;
 }
 
-/* What came before of the line that ends here waits in `body`. */
+/* Splits bytes into lines; the beginning of an incomplete line is kept in
+ * `body`. */
 static int see_bytes(pai__kube_watch *w, const char *bytes, size_t len)
 {
   const char *end = bytes + len, *newline;
@@ -233,9 +239,10 @@ static int on_body(void *user_data, int http_status, const char *bytes,
   return pai__buf_ok(&w->body) ? PAI_OK : PAI_ENOMEM;
 }
 
-/* --- its ends ---------------------------------------------------------------------- */
+/* --- ends of requests ---------------------------------------------------- */
 
-/* NULL: it is well; or what is wrong.  *more: it is a page, and others come. */
+/* Takes a page.  Returns NULL or what is wrong.  *more: further pages
+ * follow. */
 static const char *take_list(pai__kube_watch *w, bool *more)
 {
   const char *json = pai__buf_text(&w->body);
@@ -251,18 +258,18 @@ static const char *take_list(pai__kube_watch *w, bool *more)
   pai__tree_free(t);
   *more = rc == PAI_OK && pai__kube_pages_next(&w->pages) != NULL;
   if (rc == PAI_ENOMEM || w->pages.all.len > MOST_LIST)
-    return "what the API server listed is too much";
+    return "the API server's list is too long";
   if (rc < 0)
-    return "what the API server listed cannot be read";
+    return "the API server's list cannot be read";
   if (*more)
     return NULL;
-  if (w->pages.all.len == 0) /* all was in this one */
+  if (w->pages.all.len == 0) /* the list has one page */
     rc = w->want.on_list(w->want.user_data, json, w->body.len);
   else
     rc = w->want.on_list(w->want.user_data, pai__buf_text(&w->pages.all),
                          w->pages.all.len);
-  pai__kube_pages_clear(&w->pages); /* there may be much of it */
-  return rc < 0 ? "what the API server listed could not be used" : NULL;
+  pai__kube_pages_clear(&w->pages); /* they may be large */
+  return rc < 0 ? "the API server's list could not be used" : NULL;
 }
 
 static void end_list(pai__kube_watch *w)
@@ -284,13 +291,14 @@ static void end_list(pai__kube_watch *w)
 
 static void end_watch(pai__kube_watch *w)
 {
-  if (pai__loop_time() - w->begun < SECOND) /* each, perhaps */
+  if (pai__loop_time() - w->begun < SECOND) /* pauses, in case every watch ends
+                                               at once */
     fail(w, "the API server ended the watch at once");
   else
     begin(w);
 }
 
-/* What was answered is not what was asked for. */
+/* The answer does not fit the request. */
 static void refuse(pai__kube_watch *w, int http_status)
 {
   pai__buf why;
@@ -332,10 +340,10 @@ static void on_done(void *user_data, int status, int http_status,
     end_watch(w);
 }
 
-/* --- asking ------------------------------------------------------------------------ */
+/* --- requests ------------------------------------------------------------ */
 
-/* How long a watch is asked for.  The API server ends it then, and before that
- * tells in a bookmark how far all is known. */
+/* Returns the time for which a watch is requested.  The API server ends it
+ * then, after a bookmark with the version that is known. */
 static pai_time time_of(pai__kube_watch *w)
 {
   pai_time most = w->want.watch_time > 0 ? w->want.watch_time
@@ -344,7 +352,7 @@ static pai_time time_of(pai__kube_watch *w)
   return most / 2 + (pai_time)pai__prng_below(&w->prng, (uint64_t)most / 2);
 }
 
-/* When it is given up. */
+/* Returns when the request is closed. */
 static pai_time limit_of(const pai__kube_watch *w, pai_time time)
 {
   pai_time late = (pai_time)WATCH_LATE * SECOND;
@@ -393,7 +401,7 @@ static void begin(pai__kube_watch *w)
 {
   pai_error *err = NULL;
 
-  pai__buf_dispose(&w->body); /* that of a list is large */
+  pai__buf_dispose(&w->body); /* the body of a list is large */
   pai__buf_init(&w->body, &w->alloc);
   pai__buf_clear(&w->why);
   w->late = false;
@@ -413,7 +421,8 @@ static void on_timer(void *user_data)
     return;
   }
   w->late = true;
-  pai__kube_suspect(w->kube); /* the next one is not to go the same way */
+  pai__kube_suspect(w->kube); /* the next request must use another
+                                 connection */
   pai__kube_cancel(w->request);
 }
 

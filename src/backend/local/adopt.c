@@ -1,18 +1,20 @@
 /*
- * adopt.c - a task that another process has started, found again
+ * adopt.c - adopts a task that another process has started
  *
- * Its supervisor is told from all other processes by what it wrote, where no task
- * can write.  One of an older version wrote into the task's own folder: that file
- * gets its place, and who it names must have it open.
+ * Its supervisor is identified by the status, which is where no task can
+ * write.  A supervisor of an older version wrote it into the task's folder:
+ * that file is linked to the new place, and the process that it names must
+ * have it open.
  */
 #include "backend/local/local.h"
 
 #include "backend/local/posix_files.h"
 #include "backend/local/posix_launch.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_fs.h"
 
-/* Is that process what wrote the status?  An older supervisor did that where the
- * task writes, too: any process could be named there.  1; 0; -1: a shortage. */
+/* Returns whether that process wrote the status.  An older supervisor did that
+ * where the task can write, too, so any process could be named there. 1; 0;
+ * -1: a shortage. */
 static int is_supervisor(const local_task *t, int64_t pid)
 {
   int is_of = pai__local_is_of(pid, t->who);
@@ -22,7 +24,7 @@ static int is_supervisor(const local_task *t, int64_t pid)
   return pai__local_has_open(pid, t->own != NULL ? t->own : t->dir, "status");
 }
 
-/* 1: it is watched; 0: it is gone; a code. */
+/* 1: it is watched; 0: it has ended; or an error code. */
 static int watch_again(local_task *t, const pai__status *s, pai_error **err)
 {
   pai__process process;
@@ -42,7 +44,7 @@ static int watch_again(local_task *t, const pai__status *s, pai_error **err)
     return rc;
   }
   if (is_of == 0) {
-    pai__process_forget(&process); /* another process has its number now */
+    pai__process_forget(&process); /* its pid was reused */
     return 0;
   }
   rc = pai__local_task_watch(t, LOCAL_SUPERVISOR, &process);
@@ -63,7 +65,8 @@ static int find_again(local_task *t, const pai__status *s, pai_error **err)
     return pai__local_short(err);
   if (rc == 1)
     return PAI_ADOPT_RUNNING;
-  t->over = true; /* told from what it wrote, maybe after `s` was read */
+  t->over = true; /* reported from the status, which may have changed after `s`
+                     was read */
   pai__local_task_wake(t);
   return PAI_ADOPT_ENDED;
 }
@@ -80,8 +83,9 @@ static int make_here(const local_task *t, pai_error **err)
   return rc;
 }
 
-/* There is no status where it should be: an older supervisor has made one in the
- * task's folder, or it is made now.  1: it was; 0: there is one; a code. */
+/* The status is missing: an older supervisor has made one in the task's
+ * folder, or a tombstone is made now. 1: it was made; 0: there is one; or an
+ * error code. */
 static int make_status(const local_task *t, pai_error **err)
 {
   const pai_alloc *alloc = &t->owner->alloc;
@@ -105,7 +109,7 @@ static int make_status(const local_task *t, pai_error **err)
   return rc;
 }
 
-/* 1: it never runs; else it is in *s; a code. */
+/* 1: the task never runs; else *s is the status; or an error code. */
 static int look_again(pai__status *s, const local_task *t, pai_error **err)
 {
   pai_error *why = NULL;
@@ -113,7 +117,7 @@ static int look_again(pai__status *s, const local_task *t, pai_error **err)
 
   if (rc == PAI_ENOTFOUND) {
     rc = make_status(t, err);
-    if (rc == 0) /* somebody was faster */
+    if (rc == 0) /* another process was faster */
       rc = pai__local_task_status(s, t, err);
   } else if (rc < 0 && err != NULL) {
     *err = why;
@@ -131,7 +135,7 @@ int pai__local_task_adopt(local *l, uint64_t id, const char *dir,
   int rc;
 
   if (pai__map_get(&l->tasks, &id, sizeof(id)) != NULL)
-    return pai__fail(err, PAI_EEXISTS, "task %llu is known already",
+    return pai__fail(err, PAI_EEXISTS, "task %llu is already known",
                      (unsigned long long)id);
   rc = pai__local_task_new(&t, l, id, dir, err);
   if (rc < 0)

@@ -1,23 +1,25 @@
 /*
- * container.c - the words that start a container; pure
+ * container.c - command lines of podman and docker; pure
  *
- * podman and docker take nearly the same words.  Only names of variables
- * stand there: values come from the client's own environment, and the script
- * comes as its standard input, so that no list of processes shows either.
+ * Both take nearly the same words.  The command line has only names of
+ * variables: values come from the client's environment, and the script is its
+ * standard input, so no process list shows either.
  */
 #include "backend/local/enter_env.h"
+#include "backend/local/groups.h"
 #include "backend/local/runtime.h"
 
 #include "base/buf.h"
+#include "base/text/milli.h"
 
 /*
- * Inside, with the task folder as $1: the script, which is all of standard
- * input, becomes a file that bash reads, so that commands have an empty input
- * of their own.  What asks the container to end reaches this shell alone, which
- * hands it on to all of the script's group.  In that a second shell, deaf to
- * it, writes down how the script ended: the first one's `wait` forgets that if
- * it was interrupted.  Last comes what the container's control group has
- * counted: nobody else knows whether something had too much memory.
+ * Runs inside, with the task folder as $1.  The script on standard input is
+ * written to a file that bash reads, so that commands get an empty input of
+ * their own.  Only this shell receives a stop request, and passes it to the
+ * script's process group.  In that group a second shell, which ignores it,
+ * records how the script ended, because an interrupted `wait` of the first
+ * loses that.  At last the counters of the container's control group are
+ * recorded: nothing else shows whether a process exceeded its memory.
  */
 static const char inside[] =
   "begun=$1/" PAI__BEGUN_FILE "; "
@@ -32,7 +34,7 @@ static const char inside[] =
   "[ ! -r $f ] || { echo \"$(<$f)\" >\"$begun\"; break; }; done; "
   "exit ${code:-137}";
 
-/* As a field of CSV, which is what --mount takes: commas and quotes occur. */
+/* Appends a CSV field for --mount; commas and quotes occur. */
 static void add_quoted(pai__buf *b, const char *key, const char *value)
 {
   pai__buf_printf(b, ",\"%s=", key);
@@ -45,13 +47,13 @@ static void add_quoted(pai__buf *b, const char *key, const char *value)
 }
 
 typedef struct container {
-  pai__words *w;
+  pai__backend_words *w;
   const pai_launch_plan *plan;
   const pai__surroundings *around;
   bool docker;
 } container;
 
-static void end_mount(pai__words *w, pai__buf *b)
+static void end_mount(pai__backend_words *w, pai__buf *b)
 {
   pai__words_add(w, "--mount");
   if (pai__buf_ok(b))
@@ -61,8 +63,8 @@ static void end_mount(pai__words *w, pai__buf *b)
   pai__buf_dispose(b);
 }
 
-/* Nothing of the platform's root, if that is in it.  podman would put into the
- * empty folder what it hides. */
+/* Hides the platform's root if it is in the mount.  Without an option podman
+ * would copy the hidden content into the tmpfs. */
 static void hide_root(const container *c, const char *source,
                       const char *target)
 {
@@ -98,8 +100,8 @@ static void add_mount(const container *c, const char *source,
   hide_root(c, source, target);
 }
 
-/* The folder where it begins is the machine's; but of the whole machine, or
- * what would hide the image's own programs, nothing is shown. */
+/* Mounts the working directory, unless that is the whole machine or would hide
+ * the image's own programs. */
 static bool may_show(const container *c, const char *folder)
 {
   static const char *const own[] = { "/bin",  "/dev",   "/etc",
@@ -113,8 +115,8 @@ static bool may_show(const container *c, const char *folder)
   return strcmp(folder, "/") != 0 && (root == NULL || *root != '\0');
 }
 
-/* Of the root a storage as a whole: within one its tasks may put a link in a
- * folder's place.  Of the machine one apart writes to nothing but /tmp. */
+/* Mounts a storage in the root as a whole: its tasks may replace folders in it
+ * by links.  An isolated task writes to nothing of the machine but /tmp. */
 static void add_workdir(const container *c)
 {
   const char *folder = c->plan->workdir, *root = c->around->root;
@@ -158,7 +160,7 @@ static void add_mounts(const container *c)
   }
 }
 
-static void add_env(pai__words *w, const pai_launch_plan *plan)
+static void add_env(pai__backend_words *w, const pai_launch_plan *plan)
 {
   for (const char *const *env = plan->env; env != NULL && *env != NULL;
        env++) {
@@ -169,8 +171,8 @@ static void add_env(pai__words *w, const pai_launch_plan *plan)
   }
 }
 
-/* Inside only its own GPUs are there, and count from 0. */
-static void add_visible(pai__words *w, uint64_t gpus)
+/* Inside only the task's GPUs exist, numbered from 0. */
+static void add_visible(pai__backend_words *w, uint64_t gpus)
 {
   pai__buf list;
   unsigned n = 0;
@@ -186,10 +188,10 @@ static void add_visible(pai__words *w, uint64_t gpus)
   pai__buf_dispose(&list);
 }
 
-/* Whole GPUs: by NVIDIA's runtime, by podman's names of them, else their
+/* Passes whole GPUs: by NVIDIA's runtime, by podman's CDI names, or as device
  * files. */
-static void add_gpus(pai__words *w, const pai_launch_plan *plan, bool docker,
-                     bool nvidia, const pai__surroundings *around)
+static void add_gpus(pai__backend_words *w, const pai_launch_plan *plan,
+                     bool docker, bool nvidia, const pai__surroundings *around)
 {
   pai__buf list;
   const char *comma = "";
@@ -222,33 +224,47 @@ static void add_gpus(pai__words *w, const pai_launch_plan *plan, bool docker,
   pai__buf_dispose(&list);
 }
 
-static void add_limits(pai__words *w, const pai_launch_plan *plan)
+/* Engines accept no less than a hundredth of a CPU. */
+static void add_cpus(pai__backend_words *w, const pai_launch_plan *plan)
+{
+  enum { LEAST = 10 };
+  uint64_t millis =
+    plan->milli_cpus != 0 ? plan->milli_cpus : (uint64_t)plan->cpus * 1000;
+  char text[PAI__MILLI_TEXT];
+
+  pai__words_printf(w, "--cpus=%s",
+                    pai__milli_text(text, millis < LEAST ? LEAST : millis));
+}
+
+static void add_limits(pai__backend_words *w, const pai_launch_plan *plan)
 {
   if (plan->shm > 0)
     pai__words_printf(w, "--shm-size=%llu", (unsigned long long)plan->shm);
   if (plan->memory > 0)
-    pai__words_printf(w, "--memory=%llu", (unsigned long long)plan->memory);
-  if (plan->cpus > 0)
-    pai__words_printf(w, "--cpus=%u", plan->cpus);
+    pai__words_printf(w, "--memory=%llu",
+                      (unsigned long long)pai__group_memory(plan));
+  if (plan->cpus > 0 || plan->milli_cpus > 0)
+    add_cpus(w, plan);
   if (plan->cpu_list != NULL && plan->cpu_list[0] != '\0')
     pai__words_printf(w, "--cpuset-cpus=%s", plan->cpu_list);
 }
 
-static void add_cleanup(pai__words *w, const char *engine, bool docker,
+static void add_cleanup(pai__backend_words *w, const char *engine, bool docker,
                         unsigned long long name)
 {
   pai__words_add(w, engine);
   pai__words_add(w, "rm");
   pai__words_add(w, "--force");
-  if (!docker) { /* which else waits for it, and finds nothing to be wrong */
+  if (!docker) { /* podman would wait for it, and fail if it does not exist */
     pai__words_add(w, "--time=0");
     pai__words_add(w, "--ignore");
   }
   pai__words_printf(w, "openpai-%016llx", name);
 }
 
-/* A command in it, after the job's own variables were set. */
-static void add_enter(pai__words *w, const pai__tool *engine, bool tty,
+/* Adds the words of a command in the container, with the job's own
+ * variables. */
+static void add_enter(pai__backend_words *w, const pai__tool *engine, bool tty,
                       unsigned long long name, const pai_launch_plan *plan)
 {
   static const char set[] = "eval \"$" PAI__ENTER_VARIABLE
@@ -276,7 +292,7 @@ void pai__container_words(pai__start *s, const pai__tool *engine,
 {
   unsigned long long name = (unsigned long long)pai__text_hash(plan->dir);
   bool docker = s->runtime == PAI_RUNTIME_DOCKER;
-  pai__words *w = &s->argv;
+  pai__backend_words *w = &s->argv;
 
   s->script_stdin = true;
   pai__words_add(w, engine->path);
@@ -289,7 +305,7 @@ void pai__container_words(pai__start *s, const pai__tool *engine,
   pai__words_add(w, "--network=host");
   pai__words_add(w, "--log-driver=none");
   pai__words_add(w, "--security-opt=label=disable");
-  /* Which hands signals on and is the parent of orphans. */
+  /* forwards signals and reaps orphans */
   pai__words_add(w, "--init");
   add_limits(w, plan);
   add_gpus(w, plan, docker, engine->nvidia, around);

@@ -1,13 +1,13 @@
 /*
- * enter_env.c - the variables of a command that enters a task; pure
+ * enter_env.c - environment of a command that enters a task; pure
  *
- * They are the task's, with those that its script sets.  A container's engine
- * is a program outside of it, and must obey none of these: it hands them on as
+ * It has the task's variables, with those that its script sets.  A container's
+ * engine runs outside and must not be affected by them: it passes them on as
  * one text, which a shell inside evaluates.
  */
 #include "backend/local/enter_env.h"
 
-#include "base/shell_word.h"
+#include "base/text/shell_word.h"
 
 static bool is_set(const char *const *list, const char *var)
 {
@@ -19,13 +19,13 @@ static bool is_set(const char *const *list, const char *var)
   return false;
 }
 
-static void add_all(pai__words *out, const char *const *list)
+static void add_all(pai__backend_words *out, const char *const *list)
 {
   for (; list != NULL && *list != NULL; list++)
     pai__words_add(out, *list);
 }
 
-static void add_as_text(pai__words *out, const char *const *list)
+static void add_as_text(pai__backend_words *out, const char *const *list)
 {
   pai__buf text;
 
@@ -47,7 +47,7 @@ bool pai__enter_has_env(const pai_launch_plan *plan)
   return plan->own_env != NULL && plan->own_env[0] != NULL;
 }
 
-void pai__enter_env(pai__words *out, const char *const *env,
+void pai__enter_env(pai__backend_words *out, const char *const *env,
                     const pai_launch_plan *plan, bool container)
 {
   for (; *env != NULL; env++)

@@ -1,14 +1,14 @@
 /*
- * follow.c - tells what a task writes, from its log
+ * follow.c - passes on a task's output from its log
  *
- * Of a task with a supervisor of an older version, stdout and stderr are logs
- * of their own.
+ * For a supervisor of an older version, stdout and stderr are logs of their
+ * own.
  */
 #include "backend/local/local.h"
 
 #include "backend/local/posix_launch.h"
 
-/* What one turn tells of a log at most: the loop has more to do. */
+/* Limits of one step, to let other handles of the loop run. */
 enum { CHUNKS = 4, LOOK_MS = 100, LOGS = 2 };
 
 void pai__local_follow_init(local_task *t)
@@ -22,7 +22,7 @@ static bool may_tell(const local_task *t)
   return t->follow && !t->closing;
 }
 
-/* Those that are there and not yet open. */
+/* Opens logs that exist and are not open yet. */
 static void open_logs(local_task *t)
 {
   bool old = t->logs[0].only == 0 || pai__task_log_is_old(t->dir);
@@ -63,14 +63,14 @@ static bool tell_piece(local_task *t, pai__task_log *log)
   if (log->missed && !t->lost) {
     t->lost = true;
     pai__log_line(&l->log, PAI_LOG_WARNING,
-                  "the output of a task grows faster than it can be read: "
-                  "some of it may be missing here and in %s",
+                  "a task writes output faster than it can be read: parts may "
+                  "be missing here and in %s",
                   t->dir);
   }
   return rc > 0;
 }
 
-/* By turns, as much of one as of the other. */
+/* Reads the logs in turn, the same amount of each. */
 bool pai__local_follow_more(local_task *t)
 {
   bool more = may_tell(t);
@@ -112,7 +112,7 @@ static void close_events(local_task *t)
   t->noticing = false;
 }
 
-/* By inotify, of which a user has but so much; else from time to time. */
+/* Watches the folder by inotify; if the user has no watches left, polls. */
 static void notice(local_task *t)
 {
   uv_loop_t *uv = pai__loop_uv(t->owner->host.loop);
@@ -134,7 +134,7 @@ static void notice(local_task *t)
   (void)uv_timer_start(&t->look, on_look, LOOK_MS, LOOK_MS);
 }
 
-/* Only what comes from now on. */
+/* Skips the present output. */
 static void pass_by(local_task *t)
 {
   open_logs(t);

@@ -1,9 +1,9 @@
 /*
- * groups.h - internal to the back end: control groups that hold tasks to what
- * they were given
+ * groups.h - internal to src/backend/local: control groups that limit tasks to
+ * their resources
  *
- * The folder where control groups are mounted is an argument: tests have one
- * of plain files.
+ * The mount point of control groups is an argument: tests use one of plain
+ * files.
  */
 #ifndef PAI_SRC_BACKEND_LOCAL_GROUPS_H
 #define PAI_SRC_BACKEND_LOCAL_GROUPS_H
@@ -20,55 +20,62 @@ enum {
   PAI__GROUPS_COUNT
 };
 
-typedef struct pai__groups {
-  int version;                   /* 1 or 2; 0: there are none to be used */
-  char *base[PAI__GROUPS_COUNT]; /* where this user may make groups; NULL: not
-                                    of this kind */
-  char why[160];                 /* why there are none; "" if there are */
-} pai__groups;
+typedef struct pai__backend_groups {
+  int version;                   /* 1 or 2; 0: none are usable */
+  char *base[PAI__GROUPS_COUNT]; /* where this user may create groups; NULL:
+                                    not of this kind */
+  char why[160];                 /* why none are usable; "" if they are */
+} pai__backend_groups;
 
 /* Groups of one task. */
-typedef struct pai__group {
-  pai__words procs; /* files that take a process in */
-  pai__words dirs;
+typedef struct pai__backend_group {
+  pai__backend_words procs; /* files to which a process writes itself to
+                               join */
+  pai__backend_words dirs;
   const char
-    *above;       /* its owner's, which those that count processes are in; or
-                        NULL */
-  char *oom_file; /* NULL: memory is not held to by a group */
-} pai__group;
+    *above;       /* the parent group of the owner's tasks, in which processes
+                     are counted; or NULL */
+  char *oom_file; /* NULL: no group limits memory */
+} pai__backend_group;
 
-/* Finds what may be used.  With version 2 this process, if it is alone in its
- * group, moves to one below: a group that has others may have no processes, but
- * for the first of all.
- *   self: /proc/self/cgroup, as a text; pid: of this process
- * PAI_OK, also if there is nothing; PAI_ENOMEM. */
-int pai__groups_find(pai__groups *g, const pai_alloc *alloc, const char *root,
-                     const char *self, int64_t pid);
-/* Those of this machine and this process. */
-int pai__groups_find_here(pai__groups *g, const pai_alloc *alloc);
-void pai__groups_dispose(pai__groups *g, const pai_alloc *alloc);
-/* One line for people. */
-void pai__groups_tell(const pai__groups *g, pai__buf *out);
+/* Finds the usable groups.  With version 2 this process, if it is alone in its
+ * group, moves to a child group: a group with children may have no processes,
+ * except the root.
+ *
+ * self: text of /proc/self/cgroup; pid: of this process
+ *
+ * PAI_OK, also if none are usable; PAI_ENOMEM. */
+int pai__groups_find(pai__backend_groups *g, const pai_alloc *alloc,
+                     const char *root, const char *self, int64_t pid);
+/* The same for this machine and this process. */
+int pai__groups_find_here(pai__backend_groups *g, const pai_alloc *alloc);
+void pai__groups_dispose(pai__backend_groups *g, const pai_alloc *alloc);
+/* Appends one line for people. */
+void pai__groups_tell(const pai__backend_groups *g, pai__buf *out);
 
-void pai__group_init(pai__group *group, const pai_alloc *alloc);
-void pai__group_dispose(pai__group *group);
-/* Makes the groups a plan asks for, mostly none.  PAI_OK, also if some could
- * not be made: then `failed` says which; PAI_ENOMEM. */
-int pai__group_make(pai__group *out, const pai__groups *g,
+/* A task's memory limit in bytes, at least 16 MiB: its shell, its sandbox and
+ * the kernel's batches of 128 KiB for each CPU count, too.  0: no limit. */
+uint64_t pai__group_memory(const pai_launch_plan *plan);
+
+void pai__group_init(pai__backend_group *group, const pai_alloc *alloc);
+void pai__group_dispose(pai__backend_group *group);
+/* Creates the groups that a plan needs, mostly none.  PAI_OK, also if some
+ * could not be created: then `failed` lists them; PAI_ENOMEM. */
+int pai__group_make(pai__backend_group *out, const pai__backend_groups *g,
                     const pai_launch_plan *plan, pai__buf *failed);
-/* Removes a group of an owner's if no task is left in it; NULL is allowed. */
+/* Removes an owner's group if no task is left in it; NULL is allowed. */
 void pai__groups_leave(const char *above);
-/* Removes them again: the task does not start. */
-void pai__group_remove(const pai__group *group);
+/* Removes the groups again when the task does not start. */
+void pai__group_remove(const pai__backend_group *group);
 
-/* The group that all processes of a task are in, from the root of all: "" if it
- * has none, or with version 1 more than one. */
-void pai__groups_path(const pai__groups *g, const char *task_dir, char *out,
-                      size_t size);
+/* Writes the path of the group that all processes of a task are in, from the
+ * root; "" if there is none, or with version 1 more than one. */
+void pai__groups_path(const pai__backend_groups *g, const char *task_dir,
+                      char *out, size_t size);
 
-/* Ends what is left of a task in its groups, and removes those: of one that is
- * lost, or is another user's, nobody else will. */
-void pai__groups_end(const pai__groups *g, const char *task_dir,
+/* Kills what is left of a task in its groups, and removes them, for a task
+ * that is lost or belongs to another user. */
+void pai__groups_end(const pai__backend_groups *g, const char *task_dir,
                      const pai_alloc *alloc);
 
 #endif

@@ -1,38 +1,38 @@
 /*
- * launch.c - from a plan to a supervisor that has its order
+ * launch.c - starts a supervisor for a launch plan
  *
- * What the order says is put together from what the runtime, the groups and
- * the plan want; then its folder is made, and it starts.
+ * Makes the order from the runtime's command line, the control groups and the
+ * plan; then creates the task's folder and starts the supervisor.
  */
 #include "backend/local/local.h"
 
 #include "backend/local/enter_env.h"
 #include "backend/local/posix_files.h"
 #include "backend/local/posix_launch.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_fs.h"
 #include "task/order.h"
 
 #include <limits.h>
-#include <stdio.h>
 
-enum { OF_ENGINE = 128 << 20 }; /* bytes that an engine has itself */
+enum { OF_ENGINE = 128 << 20 }; /* memory that an engine uses itself */
 
 typedef struct launch {
   const pai_launch_plan *plan;
-  pai_launch_mount *mounts; /* the plan's, with its folders */
+  pai_launch_mount *mounts; /* the plan's and its folders */
   size_t room;
   pai__start start;
-  pai__group group;
-  pai__words devices, points;
-  pai__words real, identities; /* of what is shown: pai__files_look() */
-  const pai__user *who;        /* NULL: this process's own task */
-  const char *status;          /* local_task.own */
-  pai__space *space;           /* of its job, or NULL */
-  pai__words user_env, enter_env;
+  pai__backend_group group;
+  pai__backend_words devices, points;
+  pai__backend_words real,
+    identities;         /* of mount sources: pai__files_look() */
+  const pai__user *who; /* NULL: this process's user */
+  const char *status;   /* local_task.own */
+  pai__space *space;    /* of its job, or NULL */
+  pai__backend_words user_env, enter_env;
   pai__buf gids;
-  pai__buf failed; /* groups that could not be made */
+  pai__buf failed; /* groups that could not be created */
   pai__buf note, begun;
-  pai__words own;         /* both of these: */
+  pai__backend_words own; /* holds the next two */
   const char *tmp, *home; /* or NULL */
   const char **env;
   size_t env_count;
@@ -89,20 +89,20 @@ static void dispose(launch *k)
   pai__free(alloc, k->mounts, k->room * sizeof(*k->mounts));
 }
 
-/* Who may use docker may do all that root may. */
+/* Use of docker is equivalent to root's rights. */
 static int no_docker(const pai__user *who, pai_error **err)
 {
   int rc = pai__fail(err, PAI_EPERM,
-                     "docker would give %s all of this machine, and docker's "
-                     "socket is closed to that user",
+                     "user %s may not use docker's socket, which gives full "
+                     "access to this machine",
                      who->name);
 
-  pai__error_help(err, "use the runtime podman, bwrap or process; or the "
-                       "administrator adds the user to docker's group");
+  pai__error_help(err, "use the runtime podman, bwrap or process, or ask the "
+                       "administrator to add the user to docker's group");
   return rc;
 }
 
-/* Where tasks are other users', what belongs to whom keeps them out. */
+/* If tasks run as other users, file permissions hide it. */
 bool pai__local_hides(const local *l)
 {
   return l->host.owner == NULL && l->host.root != NULL &&
@@ -112,20 +112,21 @@ bool pai__local_hides(const local *l)
 static int fail_link(const char *path, const char *root, pai_error **err)
 {
   return pai__fail(err, PAI_EPERM,
-                   "%.400s leads by a link to the platform's own folder "
-                   "%.400s, which tasks do not see",
+                   "%.400s is a link to the platform's own folder %.400s, "
+                   "which is hidden from tasks",
                    path, root);
 }
 
-/* By a link, to that folder, into it, or to one that it is in? */
+/* Returns whether a path with a symbolic link leads to that folder, into it,
+ * or to a folder above it. */
 static bool leads(const char *path, const char *real, const char *folder)
 {
   return real[0] != '\0' && strcmp(real, path) != 0 &&
          (pai__is_within(real, folder) || pai__is_within(folder, real));
 }
 
-/* Looked at once, before anything is started: a path may lead elsewhere when it
- * is looked at again. */
+/* Looks up the paths once, before anything is started: a path may lead
+ * elsewhere later. */
 static int look_at_shown(launch *k, pai__surroundings *around, pai_error **err)
 {
   const pai_launch_plan *plan = k->plan;
@@ -151,7 +152,8 @@ static bool shows_workdir(const launch *k, const pai__surroundings *around)
           pai__bwrap_shows_workdir(k->plan, around));
 }
 
-/* What one apart does not see; NULL: `path` leads to none of that. */
+/* Returns the hidden folder that `path` leads to, for an isolated task; or
+ * NULL. */
 static const char *find_hidden(const char *path, const char *real,
                                const pai__surroundings *around)
 {
@@ -169,8 +171,8 @@ static const char *find_hidden(const char *path, const char *real,
   return NULL;
 }
 
-/* One apart may write where it begins, if that is shown: so no link there leads
- * out of the storage, or of /tmp. */
+/* An isolated task may write to its working directory, if that is mounted: so
+ * no link in its path may lead out of the storage, or of /tmp. */
 static bool stays(const launch *k, const pai__surroundings *around)
 {
   char top[PATH_MAX], real[PATH_MAX], identity[PAI_ORDER_IDENTITY];
@@ -180,8 +182,8 @@ static bool stays(const launch *k, const pai__surroundings *around)
   return pai__is_within(k->real.at[0], real);
 }
 
-/* Whoever may make links in a folder that is to be shown would see by one what
- * is hidden. */
+/* A user who can create links in the path of a mounted folder could see hidden
+ * files through one. */
 static int check_links(const launch *k, const pai__surroundings *around,
                        pai_error **err)
 {
@@ -201,13 +203,13 @@ static int check_links(const launch *k, const pai__surroundings *around,
   if (around->homes == NULL || !shows_workdir(k, around) ||
       k->real.at[0][0] == '\0' || stays(k, around))
     return PAI_OK;
-  return pai__fail(err, PAI_EPERM,
-                   "%.400s leads by a link to %.400s, where jobs of other "
-                   "accounts may not write",
-                   plan->workdir, k->real.at[0]);
+  return pai__fail(
+    err, PAI_EPERM,
+    "%.400s is a link to %.400s, where jobs of other accounts may not write",
+    plan->workdir, k->real.at[0]);
 }
 
-/* Of one apart: commands do not begin in what is not there. */
+/* For an isolated task: the working directory must not be hidden. */
 static int check_home(const pai_launch_plan *plan,
                       const pai__surroundings *around, pai_error **err)
 {
@@ -225,15 +227,14 @@ static int check_home(const pai_launch_plan *plan,
        pai__is_within(plan->workdir, around->root)))
     return PAI_OK;
   if (*home == NULL)
-    return pai__fail(
-      err, PAI_EPERM,
-      "commands cannot begin in %.400s: jobs of other accounts do not see %s",
-      plan->workdir, *at);
-  return pai__fail(
-    err, PAI_EPERM,
-    "commands cannot begin in %.400s: jobs of other accounts do "
-    "not see the home folder %.400s",
-    plan->workdir, *home);
+    return pai__fail(err, PAI_EPERM,
+                     "commands cannot start in %.400s: %s is hidden from jobs "
+                     "of other accounts",
+                     plan->workdir, *at);
+  return pai__fail(err, PAI_EPERM,
+                   "commands cannot start in %.400s: the home folder %.400s "
+                   "is hidden from jobs of other accounts",
+                   plan->workdir, *home);
 }
 
 static void give_space_back(launch *k, local *l)
@@ -242,7 +243,7 @@ static void give_space_back(launch *k, local *l)
   k->space = NULL;
 }
 
-/* Tasks of a job that look for each other share what holds their processes. */
+/* Tasks of a job that refer to each other by pid share a pid namespace. */
 static int find_space(launch *k, local *l, pai__surroundings *around)
 {
   int rc;
@@ -256,7 +257,7 @@ static int find_space(launch *k, local *l, pai__surroundings *around)
   return rc;
 }
 
-/* In what it runs; a container is held to its limits by its engine. */
+/* Chooses the runtime.  A container's engine enforces its limits. */
 static int choose(launch *k, local *l, pai_error **err)
 {
   pai__surroundings around = { .root = l->host.root,
@@ -278,7 +279,7 @@ static int choose(launch *k, local *l, pai_error **err)
   if (k->plan->gpus != 0)
     pai__gpu_devices(&k->devices, k->plan->gpus);
   around.devices = k->devices.at;
-  if (pai__as_user(k->who)) { /* who is shown no more than that user sees */
+  if (pai__as_user(k->who)) { /* looks up paths with the user's rights */
     pai__mount_points(&k->points, k->plan);
     pai__as_self(k->who);
   }
@@ -320,12 +321,12 @@ static void write_note(launch *k)
     pai__buf_str(&k->note, "; ");
   pai__buf_str(&k->note, k->start.note);
   if (k->failed.len > 0)
-    pai__buf_printf(&k->note, "%snot held to what it was given by %s",
-                    k->note.len > 0 ? "; " : "", pai__buf_text(&k->failed));
+    pai__buf_printf(&k->note, "%sno limit by %s", k->note.len > 0 ? "; " : "",
+                    pai__buf_text(&k->failed));
 }
 
-/* In the log of the task always; here once for all tasks alike, if it lacks
- * something. */
+/* Logs what the runtime lacks: in each task's log, and once in this process's
+ * log. */
 static void say_note(const launch *k, local *l)
 {
   uint64_t hash = pai__text_hash(pai__buf_text(&k->note));
@@ -336,7 +337,8 @@ static void say_note(const launch *k, local *l)
   pai__log_line(&l->log, PAI_LOG_WARNING, "%s", pai__buf_text(&k->note));
 }
 
-/* As much as a program can be given; more is a long job's addresses. */
+/* Checks the size of arguments and environment; it grows with the addresses in
+ * a large job. */
 static int check_size(const launch *k, pai_error **err)
 {
   size_t most = pai__local_most_args(), size = 0;
@@ -348,30 +350,31 @@ static int check_size(const launch *k, pai_error **err)
   if (size <= most)
     return PAI_OK;
   return pai__fail(err, PAI_ELIMIT,
-                   "cannot start bash: the addresses of all the job's tasks "
-                   "are more than an environment holds");
+                   "cannot start bash: the addresses of the job's tasks "
+                   "exceed the size limit of the environment");
 }
 
-/* Its engine holds a container to its memory, but not everywhere: then the
- * supervisor sees what podman has begun, and podman itself. */
-static void order_container(pai__order *order, launch *k)
+/* An engine limits a container's memory, but not on every machine: then the
+ * supervisor checks podman and its processes. */
+static void order_container(pai__backend_order *order, launch *k)
 {
   const pai_launch_plan *plan = k->plan;
 
   if (k->start.runtime == PAI_RUNTIME_PODMAN && plan->memory > 0)
-    order->memory = plan->memory + OF_ENGINE;
+    order->memory = pai__group_memory(plan) + OF_ENGINE;
   pai__buf_printf(&k->begun, "%s/" PAI__BEGUN_FILE, plan->dir);
   order->oom_file = pai__buf_text(&k->begun);
 }
 
-/* A container's input is its script. */
+/* A container's standard input is its script. */
 static uint32_t input_flags(launch *k)
 {
   uint32_t wished = k->plan->flags & (PAI_LAUNCH_INPUT | PAI_LAUNCH_TTY);
 
   if (k->start.script_stdin && wished != 0)
-    pai__buf_str(&k->note, "the standard input of a container cannot be kept "
-                           "open: the task has none; ");
+    pai__buf_str(
+      &k->note,
+      "the task has no standard input: a container's cannot be kept open; ");
   if (k->start.script_stdin)
     return PAI_ORDER_SCRIPT_STDIN;
   return ((wished & PAI_LAUNCH_INPUT) != 0 ? PAI_ORDER_INPUT : 0) |
@@ -382,24 +385,24 @@ static uint32_t input_flags(launch *k)
 static int write_order(pai__buf *out, launch *k, pai_error **err)
 {
   const pai_launch_plan *plan = k->plan;
-  pai__order order = { .argv = k->start.argv.at,
-                       .env = k->env,
-                       .cleanup = k->start.cleanup.at,
-                       .procs = k->group.procs.at,
-                       .groups = k->group.dirs.at,
-                       .enter = k->start.enter.at,
-                       .enter_tty = k->start.enter_tty.at,
-                       .enter_env = k->enter_env.at,
-                       .oom_file = k->group.oom_file,
-                       .script = plan->script,
-                       .log_limit = plan->log_limit };
+  pai__backend_order order = { .argv = k->start.argv.at,
+                               .env = k->env,
+                               .cleanup = k->start.cleanup.at,
+                               .procs = k->group.procs.at,
+                               .groups = k->group.dirs.at,
+                               .enter = k->start.enter.at,
+                               .enter_tty = k->start.enter_tty.at,
+                               .enter_env = k->enter_env.at,
+                               .oom_file = k->group.oom_file,
+                               .script = plan->script,
+                               .log_limit = plan->log_limit };
   int rc;
 
-  if (k->start.script_stdin) { /* the rest is the engine's matter */
+  if (k->start.script_stdin) { /* the engine handles the rest */
     order_container(&order, k);
   } else {
     order.workdir = plan->workdir;
-    order.memory = k->group.oom_file == NULL ? plan->memory : 0;
+    order.memory = k->group.oom_file == NULL ? pai__group_memory(plan) : 0;
     order.cpus = plan->cpu_list;
     order.numa_nodes = plan->numa_nodes;
     order.nice = plan->nice;
@@ -432,8 +435,7 @@ static int write_order(pai__buf *out, launch *k, pai_error **err)
   rc = pai__order_write(out, &order);
   if (rc == PAI_EINVAL)
     return pai__fail(err, rc,
-                     "neither \"%s\" nor \"%s\" may be anything but a list as "
-                     "\"0-3,8\"",
+                     "\"%s\" and \"%s\" must be lists such as \"0-3,8\"",
                      plan->cpu_list != NULL ? plan->cpu_list : "",
                      plan->numa_nodes != NULL ? plan->numa_nodes : "");
   return rc < 0 || !pai__buf_ok(&k->note) || k->own.failed ||
@@ -442,7 +444,7 @@ static int write_order(pai__buf *out, launch *k, pai_error **err)
            : PAI_OK;
 }
 
-/* Secrets may be in it. */
+/* It may contain secrets. */
 static void dispose_order(pai__buf *order)
 {
   volatile char *byte = order->data;
@@ -466,7 +468,8 @@ static int make_dirs(const launch *k, local *l, pai_error **err)
   rc = pai__fs_make_dirs(k->plan->dir, &l->alloc, err);
   pai__files_look(real, identity, k->plan->dir);
   if (rc == PAI_OK &&
-      pai__local_hides(l) && /* it lies where earlier tasks could write */
+      pai__local_hides(l) && /* the folder is where earlier tasks could
+                                write */
       leads(k->plan->dir, real, l->host.root))
     rc = fail_link(k->plan->dir, l->host.root, err);
   if (rc == PAI_OK && k->tmp != NULL)
@@ -477,7 +480,7 @@ static int make_dirs(const launch *k, local *l, pai_error **err)
   return rc;
 }
 
-/* The folder is made last: of a plan that is refused nothing is left. */
+/* Creates the folder last, so a refused plan leaves nothing. */
 static int start(launch *k, local *l, int *pid, pai_error **err)
 {
   pai__buf order;
@@ -504,12 +507,12 @@ static int check_plan(const pai_launch_plan *plan, pai_error **err)
     return pai__fail(err, PAI_ELIMIT, "the path of %.200s... is too long",
                      plan->dir);
   if (plan->nice > 19)
-    return pai__fail(err, PAI_EINVAL, "nice is from 0 to 19, not %u",
+    return pai__fail(err, PAI_EINVAL, "nice must be from 0 to 19, not %u",
                      plan->nice);
   return PAI_OK;
 }
 
-/* What the task finds beside what the plan sets. */
+/* Makes the part of the environment that the plan does not set. */
 static int make_env(launch *k, local *l, pai_error **err)
 {
   if (k->who != NULL)
@@ -524,8 +527,8 @@ static int make_env(launch *k, local *l, pai_error **err)
   return k->enter_env.failed ? pai__oom(err) : check_size(k, err);
 }
 
-/* Folders of the machine's /tmp that are there are mounts, below those that the
- * plan has. */
+/* Adds existing folders of the machine's /tmp as mounts before the plan's
+ * own. */
 static int add_folders(launch *k, const local *l, pai_launch_plan *plan,
                        pai_error **err)
 {
@@ -581,12 +584,13 @@ int pai__local_launch(local_task *t, const pai_launch_plan *given,
   else
     say_note(&k, l);
   if (rc == PAI_OK)
-    t->space = k.space; /* until it has ended */
+    t->space = k.space; /* until the task has ended */
   else
     give_space_back(&k, l);
   if (rc == PAI_OK && k.group.above != NULL)
     t->above = pai__strdup(&l->alloc, k.group.above);
-  if (rc == PAI_OK && k.start.about[0] != '\0') /* without memory unsaid */
+  if (rc == PAI_OK && k.start.about[0] != '\0') /* not logged when out of
+                                                   memory */
     t->about = pai__strdup(&l->alloc, k.start.about);
   dispose(&k);
   return rc < 0 ? rc : pid;

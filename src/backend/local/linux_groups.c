@@ -1,8 +1,8 @@
-/* linux_groups.c - control groups, versions 1 and 2, by their files */
+/* linux_groups.c - control groups, versions 1 and 2, through their files */
 #include "backend/local/groups.h"
 
-#include "base/posix_errno.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_errno.h"
+#include "base/os/posix_fs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 enum { PERIOD_US = 100000, MOST_BYTES = 65536 };
 
-/* What a task's group is called, and its owner's, which that may be in. */
+/* Name of a task's group, and of its owner's, which may contain it. */
 #define OF_TASK "openpai-%016llx"
 #define OF_OWNER "openpai-of-"
 
@@ -24,9 +24,9 @@ static const char *const names[PAI__GROUPS_COUNT] = { "memory", "cpu",
                                                       "cpuset", "pids" };
 static const char own_leaf[] = "openpai-self";
 
-/* --- files -------------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------- */
 
-/* "" if it cannot be read. */
+/* Appends nothing if it is unreadable. */
 static void read_file(pai__buf *out, const char *dir, const char *name)
 {
   char *path = pai__fs_join(dir, name, out->alloc);
@@ -37,8 +37,8 @@ static void read_file(pai__buf *out, const char *dir, const char *name)
   pai__strfree(out->alloc, path);
 }
 
-/* A file that a group does not have is made where that is possible, which is
- * in the folders of tests only. */
+/* Writes a file; one that does not exist is created if possible, which is so
+ * only in the folders of tests. */
 static bool write_file(const char *dir, const char *name, const char *text)
 {
   char path[4096];
@@ -55,7 +55,7 @@ static bool write_file(const char *dir, const char *name, const char *text)
   return n == (ssize_t)strlen(text);
 }
 
-/* The same of a file that is there. */
+/* The same for an existing file only. */
 static bool write_there(const char *dir, const char *name, const char *text)
 {
   char path[4096];
@@ -89,10 +89,10 @@ static bool may_write(const char *dir)
   return access(dir, W_OK | X_OK) == 0;
 }
 
-/* --- what there is -------------------------------------------------------------- */
+/* --- finding groups ------------------------------------------------------ */
 
-/* The group of this process in the line of `self` that has this controller (""
- * is version 2), in `path`; false: there is none. */
+/* Writes this process' group to `path`, from the line of `self` with this
+ * controller ("" is version 2); false: there is none. */
 static bool own_path(const char *self, const char *controller, char *path,
                      size_t size, char *list, size_t list_size)
 {
@@ -115,9 +115,10 @@ static bool own_path(const char *self, const char *controller, char *path,
   return false;
 }
 
-/* ROOT/LIST/PATH, where a controller's groups are, if groups may be made. */
-static int find_v1(pai__groups *g, const pai_alloc *alloc, const char *root,
-                   const char *self, int kind)
+/* Finds ROOT/LIST/PATH, a controller's groups, if groups can be created
+ * there. */
+static int find_v1(pai__backend_groups *g, const pai_alloc *alloc,
+                   const char *root, const char *self, int kind)
 {
   char path[2048], list[256], dir[4096];
 
@@ -132,7 +133,7 @@ static int find_v1(pai__groups *g, const pai_alloc *alloc, const char *root,
   return g->base[kind] != NULL ? PAI_OK : PAI_ENOMEM;
 }
 
-/* Is this process the only one of the group? */
+/* Returns whether this process is the only one in the group. */
 static bool is_alone(pai__buf *b, const char *dir, int64_t pid)
 {
   char own[32];
@@ -142,8 +143,8 @@ static bool is_alone(pai__buf *b, const char *dir, int64_t pid)
   return strcmp(pai__buf_text(b), own) == 0;
 }
 
-/* The first group of all, which is of no type, may have processes beside
- * groups; not so what a name space shows as the first. */
+/* Returns whether it is the root group, which has no type and may have
+ * processes beside child groups.  The root of a cgroup namespace may not. */
 static bool is_first(const char *dir)
 {
   char path[4096];
@@ -165,16 +166,18 @@ static bool move_down(const char *dir, int64_t pid)
   return write_file(leaf, "cgroup.procs", number);
 }
 
-/* Hands controllers on to groups below; those that are there already. */
-static void enable(pai__groups *g, pai__buf *b, const char *dir, int64_t pid)
+/* Enables the available controllers for child groups. */
+static void enable(pai__backend_groups *g, pai__buf *b, const char *dir,
+                   int64_t pid)
 {
   read_file(b, dir, "cgroup.subtree_control");
   if (has_word(pai__buf_text(b), "memory"))
     return;
   if (!is_first(dir)) {
     if (!is_alone(b, dir, pid)) {
-      (void)snprintf(g->why, sizeof(g->why),
-                     "other processes are in that of this one");
+      (void)snprintf(
+        g->why, sizeof(g->why),
+        "other processes are in the control group of this process");
       return;
     }
     if (!move_down(dir, pid))
@@ -187,8 +190,8 @@ static void enable(pai__groups *g, pai__buf *b, const char *dir, int64_t pid)
   }
 }
 
-static int find_v2(pai__groups *g, const pai_alloc *alloc, const char *root,
-                   const char *self, int64_t pid)
+static int find_v2(pai__backend_groups *g, const pai_alloc *alloc,
+                   const char *root, const char *self, int64_t pid)
 {
   char path[2048], list[8], dir[4096], *slash;
   int rc = PAI_OK;
@@ -198,16 +201,17 @@ static int find_v2(pai__groups *g, const pai_alloc *alloc, const char *root,
     return PAI_OK;
   slash = strrchr(path, '/');
   if (slash != NULL && strcmp(slash + 1, own_leaf) == 0)
-    *slash = '\0'; /* this process, or one before it, moved there */
+    *slash = '\0'; /* this process, or an earlier one, moved itself there */
   (void)snprintf(dir, sizeof(dir), "%s%s", root,
                  strcmp(path, "/") == 0 ? "" : path);
   if (!may_write(dir)) {
-    (void)snprintf(g->why, sizeof(g->why),
-                   "that of this process belongs to another user");
+    (void)snprintf(
+      g->why, sizeof(g->why),
+      "the control group of this process belongs to another user");
     return PAI_OK;
   }
   (void)snprintf(g->why, sizeof(g->why),
-                 "that of this process was given no controllers");
+                 "the control group of this process has no controllers");
   pai__buf_init(&b, alloc);
   enable(g, &b, dir, pid);
   read_file(&b, dir, "cgroup.subtree_control");
@@ -222,8 +226,8 @@ static int find_v2(pai__groups *g, const pai_alloc *alloc, const char *root,
   return rc;
 }
 
-int pai__groups_find(pai__groups *g, const pai_alloc *alloc, const char *root,
-                     const char *self, int64_t pid)
+int pai__groups_find(pai__backend_groups *g, const pai_alloc *alloc,
+                     const char *root, const char *self, int64_t pid)
 {
   char path[4096];
   int rc = PAI_OK;
@@ -240,8 +244,8 @@ int pai__groups_find(pai__groups *g, const pai_alloc *alloc, const char *root,
   return rc;
 }
 
-/* Groups of owners that a platform before has left, which no task is in. */
-static void leave_all(const pai__groups *g)
+/* Removes groups of owners left by an earlier platform that have no task. */
+static void leave_all(const pai__backend_groups *g)
 {
   const char *base = g->base[PAI__GROUPS_PIDS];
   DIR *dir = base != NULL ? opendir(base) : NULL;
@@ -257,7 +261,7 @@ static void leave_all(const pai__groups *g)
     (void)closedir(dir);
 }
 
-int pai__groups_find_here(pai__groups *g, const pai_alloc *alloc)
+int pai__groups_find_here(pai__backend_groups *g, const pai_alloc *alloc)
 {
   int rc;
   pai__buf self;
@@ -271,62 +275,69 @@ int pai__groups_find_here(pai__groups *g, const pai_alloc *alloc)
   return rc;
 }
 
-void pai__groups_dispose(pai__groups *g, const pai_alloc *alloc)
+void pai__groups_dispose(pai__backend_groups *g, const pai_alloc *alloc)
 {
   for (int i = 0; i < PAI__GROUPS_COUNT; i++)
     pai__strfree(alloc, g->base[i]);
   memset(g, 0, sizeof(*g));
 }
 
-void pai__groups_tell(const pai__groups *g, pai__buf *out)
+void pai__groups_tell(const pai__backend_groups *g, pai__buf *out)
 {
   const char *comma = "";
 
   if (g->version == 0) {
     pai__buf_printf(out,
-                    "no control groups%s%s: CPUs by affinity, memory by "
-                    "looking at it",
+                    "no control groups%s%s: CPUs are limited by affinity, "
+                    "memory by sampling",
                     g->why[0] != '\0' ? ", for " : " are ours", g->why);
     return;
   }
-  pai__buf_printf(out, "control groups, version %d, hold ", g->version);
+  pai__buf_printf(out, "control groups, version %d, limit ", g->version);
   for (int i = 0; i < PAI__GROUPS_COUNT; i++)
     if (g->base[i] != NULL) {
       pai__buf_printf(out, "%s%s", comma, names[i]);
       comma = ", ";
     }
   if (g->base[PAI__GROUPS_MEMORY] == NULL)
-    pai__buf_str(out, "; memory by looking at it");
+    pai__buf_str(out, "; memory is limited by sampling");
 }
 
-/* --- one task's -------------------------------------------------------------------- */
+/* --- groups of a task ---------------------------------------------------- */
 
-void pai__group_init(pai__group *group, const pai_alloc *alloc)
+void pai__group_init(pai__backend_group *group, const pai_alloc *alloc)
 {
   memset(group, 0, sizeof(*group));
   pai__words_init(&group->procs, alloc);
   pai__words_init(&group->dirs, alloc);
 }
 
-void pai__group_dispose(pai__group *group)
+void pai__group_dispose(pai__backend_group *group)
 {
   pai__strfree(group->procs.arena.alloc, group->oom_file);
   pai__words_dispose(&group->procs);
   pai__words_dispose(&group->dirs);
 }
 
-void pai__group_remove(const pai__group *group)
+void pai__group_remove(const pai__backend_group *group)
 {
   for (size_t i = group->dirs.len; i-- > 0;)
     (void)rmdir(group->dirs.at[i]);
   pai__groups_leave(group->above);
 }
 
+uint64_t pai__group_memory(const pai_launch_plan *plan)
+{
+  const uint64_t least = 16U << 20;
+
+  return plan->memory == 0 || plan->memory > least ? plan->memory : least;
+}
+
 static bool wants(const pai_launch_plan *plan, int kind)
 {
   switch (kind) {
   case PAI__GROUPS_MEMORY: return plan->memory > 0;
-  case PAI__GROUPS_CPU: return plan->cpus > 0;
+  case PAI__GROUPS_CPU: return plan->cpus > 0 || plan->milli_cpus > 0;
   case PAI__GROUPS_PIDS: return plan->processes > 0;
   default: return plan->cpu_list != NULL && plan->cpu_list[0] != '\0';
   }
@@ -336,18 +347,24 @@ static bool limit_memory(const char *dir, const pai_launch_plan *plan,
                          int version)
 {
   if (version == 1)
-    return write_number(dir, "memory.limit_in_bytes", plan->memory);
+    return write_number(dir, "memory.limit_in_bytes", pai__group_memory(plan));
   (void)write_file(dir, "memory.oom.group", "1");
   (void)write_file(dir, "memory.swap.max", "0");
-  return write_number(dir, "memory.max", plan->memory);
+  return write_number(dir, "memory.max", pai__group_memory(plan));
 }
 
 static bool limit_cpu(const char *dir, const pai_launch_plan *plan,
                       int version)
 {
-  uint64_t quota = (uint64_t)plan->cpus * PERIOD_US;
+  /* The kernel's smallest quota is a millisecond: a hundredth of a CPU. */
+  enum { LEAST_US = 1000 };
+  uint64_t millis =
+    plan->milli_cpus != 0 ? plan->milli_cpus : (uint64_t)plan->cpus * 1000;
+  uint64_t quota = millis * (PERIOD_US / 1000);
   char text[64];
 
+  if (quota < LEAST_US)
+    quota = LEAST_US;
   if (version == 1)
     return write_number(dir, "cpu.cfs_period_us", PERIOD_US) &&
            write_number(dir, "cpu.cfs_quota_us", quota);
@@ -356,7 +373,7 @@ static bool limit_cpu(const char *dir, const pai_launch_plan *plan,
   return write_file(dir, "cpu.max", text);
 }
 
-/* With version 1 a group has no memory nodes until it is given some. */
+/* With version 1 a new group has no memory nodes until they are set. */
 static bool limit_cpuset(pai__buf *b, const char *base, const char *dir,
                          const pai_launch_plan *plan, int version)
 {
@@ -379,8 +396,9 @@ static bool limit(pai__buf *b, const char *base, const char *dir, int kind,
   }
 }
 
-/* The group of one kind, which with version 2 is the same for all. */
-static const char *make_dir(pai__group *out, const pai__groups *g, int kind,
+/* Returns the group of one kind; with version 2 there is one for all. */
+static const char *make_dir(pai__backend_group *out,
+                            const pai__backend_groups *g, int kind,
                             uint64_t name)
 {
   bool inside =
@@ -393,15 +411,15 @@ static const char *make_dir(pai__group *out, const pai__groups *g, int kind,
                     (unsigned long long)name);
   if (out->dirs.failed)
     return NULL;
-  /* What moves the thread that writes there, which has no others yet, is ten
-   * times as quick, and does not hold up all that forks on the machine. */
+  /* Moving the writing thread alone, the only one of its process, is ten times
+   * as fast, and does not block all forks on the machine. */
   pai__words_printf(&out->procs, "%s/%s", out->dirs.at[out->dirs.len - 1],
                     g->version == 1 ? "tasks" : "cgroup.procs");
   return out->dirs.at[out->dirs.len - 1];
 }
 
-/* Hands all that there is on to the groups of its tasks. */
-static void hand_on(const pai__groups *g, const char *dir)
+/* Enables all controllers for the groups of its tasks. */
+static void hand_on(const pai__backend_groups *g, const char *dir)
 {
   for (int i = 0; i < PAI__GROUPS_COUNT; i++) {
     char text[16];
@@ -418,8 +436,8 @@ static void tell_failure(pai__buf *failed, int kind)
                   PAI__ERRNO_TEXT(errno));
 }
 
-/* What bounds all tasks of one owner. */
-static void make_above(pai__group *out, const pai__groups *g,
+/* Creates the group that limits all tasks of one owner. */
+static void make_above(pai__backend_group *out, const pai__backend_groups *g,
                        const pai_launch_plan *plan, pai__buf *failed)
 {
   const char *base = g->base[PAI__GROUPS_PIDS], *dir;
@@ -453,8 +471,8 @@ void pai__groups_leave(const char *above)
     (void)rmdir(above);
 }
 
-static bool make_one(pai__group *out, const pai__groups *g, int kind,
-                     const pai_launch_plan *plan, pai__buf *failed)
+static bool make_one(pai__backend_group *out, const pai__backend_groups *g,
+                     int kind, const pai_launch_plan *plan, pai__buf *failed)
 {
   size_t before = out->dirs.len;
   const char *dir = make_dir(out, g, kind, pai__text_hash(plan->dir));
@@ -478,7 +496,7 @@ static bool make_one(pai__group *out, const pai__groups *g, int kind,
   return false;
 }
 
-int pai__group_make(pai__group *out, const pai__groups *g,
+int pai__group_make(pai__backend_group *out, const pai__backend_groups *g,
                     const pai_launch_plan *plan, pai__buf *failed)
 {
   const char *file = g->version == 1 ? "memory.oom_control" : "memory.events";
@@ -498,9 +516,9 @@ int pai__group_make(pai__group *out, const pai__groups *g,
            : PAI_OK;
 }
 
-/* The group of one kind that a task was given, maybe by another process: in the
- * base, or in that of an owner there.  False: there is none. */
-static bool find_dir(char out[4096], const pai__groups *g, int kind,
+/* Finds a task's group of one kind, maybe made by another process: in the base
+ * group, or in an owner's.  False: there is none. */
+static bool find_dir(char out[4096], const pai__backend_groups *g, int kind,
                      const char *task_dir)
 {
   unsigned long long name = pai__text_hash(task_dir);
@@ -524,8 +542,8 @@ static bool find_dir(char out[4096], const pai__groups *g, int kind,
   return found;
 }
 
-void pai__groups_path(const pai__groups *g, const char *task_dir, char *out,
-                      size_t size)
+void pai__groups_path(const pai__backend_groups *g, const char *task_dir,
+                      char *out, size_t size)
 {
   static const char root[] = "/sys/fs/cgroup/";
   char path[4096];
@@ -541,7 +559,7 @@ void pai__groups_path(const pai__groups *g, const char *task_dir, char *out,
     }
 }
 
-/* Kills all that is in a group, once. */
+/* Kills the processes in a group, once. */
 static void kill_group(pai__buf *b, const char *dir)
 {
   const char *at;
@@ -560,9 +578,9 @@ static void kill_group(pai__buf *b, const char *dir)
   }
 }
 
-/* Nobody leaves a group whose files are not his: so this finds what hid from
- * its supervisor, too. */
-void pai__groups_end(const pai__groups *g, const char *task_dir,
+/* A process cannot leave a group whose files belong to another user: so this
+ * also finds processes that escaped the supervisor. */
+void pai__groups_end(const pai__backend_groups *g, const char *task_dir,
                      const pai_alloc *alloc)
 {
   enum { TRIES = 200 };

@@ -1,10 +1,10 @@
 /*
- * linux_space.c - name spaces that the tasks of one job have in common
+ * linux_space.c - pid and user namespaces that the tasks of one job share
  *
- * MPI's processes look for each other by number and read each other's memory:
- * for that they need one name space of processes and, unless they are root's,
- * one of users, which bubblewrap would make anew for each sandbox.  Nobody else
- * is in them.  They are made when the job's first task comes and end with the
+ * MPI's processes refer to each other by pid and read each other's memory.
+ * For that they need one pid namespace and, unless they are root's, one user
+ * namespace, which bubblewrap would create for each sandbox.  No other process
+ * is in them.  They are created for the job's first task and end with the
  * last: src/task/hold.c.
  */
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@
 
 enum { HIGH_FD = 16, PATIENCE_MS = 5000, GIDS = PAI__GROUPS_MOST * 11 + 1 };
 
-/* --- its first process ---------------------------------------------------------- */
+/* --- first process ------------------------------------------------------- */
 
 static int spawn_with(pid_t *pid, const char *program, char *const *argv,
                       int life, int ready)
@@ -75,9 +75,9 @@ static int spawn_holder(pid_t *pid, const char *program, char *shm,
   return spawn_with(pid, program, argv, life, ready);
 }
 
-/* --- its name spaces ------------------------------------------------------------- */
+/* --- namespaces ---------------------------------------------------------- */
 
-/* Far from the numbers that a task gets them by. */
+/* Moves a descriptor away from the numbers at which a task gets it. */
 static int move_high(int fd)
 {
   int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
@@ -103,7 +103,7 @@ static bool read_number(int fd, int32_t *number)
          read(fd, number, sizeof(*number)) == (ssize_t)sizeof(*number);
 }
 
-/* `pid` is there until nobody reads what it said. */
+/* Opens the namespaces of `pid`, which lives until its pipe is closed. */
 static bool open_all(pai__space *it, pid_t pid, bool root)
 {
   it->pid = open_one(pid, "pid_for_children");
@@ -127,7 +127,7 @@ static void reap(pid_t pid)
     continue;
 }
 
-/* False: they cannot be had here. */
+/* False: not possible here. */
 static bool make(pai__space *it, const char *program, const pai__user *who)
 {
   int life[2], ready[2];
@@ -167,7 +167,7 @@ static bool make(pai__space *it, const char *program, const pai__user *who)
   return good;
 }
 
-/* --- those of all jobs -------------------------------------------------------------- */
+/* --- namespaces of all jobs ---------------------------------------------- */
 
 static void forget(pai__space *it, const pai_alloc *alloc)
 {

@@ -91,16 +91,14 @@ static local_task *find(local *l, uint64_t task)
 static int local_start(void *state, uint64_t task, const pai_launch_plan *plan,
                        pai_error **err)
 {
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   return pai__local_task_start(state, task, plan, err);
 }
 
 static int local_adopt(void *state, uint64_t task, const char *dir,
                        pai_error **err)
 {
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   return pai__local_task_adopt(state, task, dir, err);
 }
 
@@ -108,14 +106,13 @@ static int local_follow(void *state, uint64_t task, int from, pai_error **err)
 {
   local_task *t = find(state, task);
 
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   if (t == NULL)
     return pai__fail(err, PAI_ENOTFOUND, "there is no task %llu",
                      (unsigned long long)task);
   if (t->who != NULL)
     return pai__fail(err, PAI_ENOTSUP,
-                     "output of another user's task is not shown");
+                     "the output belongs to another user's task");
   return pai__local_follow(t, from, err);
 }
 
@@ -139,8 +136,7 @@ static int local_enter(void *state, uint64_t task, int *fd, pai_error **err)
   local_task *t = find(state, task);
 
   *fd = -1;
-  if (err != NULL)
-    *err = NULL;
+  pai__clear_err(err);
   if (t == NULL)
     return pai__fail(err, PAI_ENOTFOUND, "there is no task %llu",
                      (unsigned long long)task);
@@ -174,7 +170,7 @@ static const char *local_runtime(void *state)
   local *l = state;
 
   return pai__runtimes_probe(&l->runtimes, &l->alloc, &plan, &around) < 0
-           ? "not known: memory ran out"
+           ? "unknown: out of memory"
            : l->runtimes.said;
 }
 

@@ -1,9 +1,9 @@
 /*
- * look.c - asks podman and docker beside the loop
+ * look.c - queries podman and docker in a worker thread
  *
- * To find out whether an engine works and has an image takes up to half a minute.
- * A thread does that for a copy of what is known; its tools and images take the
- * place of those here when it is done, and then the owner tries its starts again.
+ * Finding out whether an engine works and has an image takes up to half a
+ * minute.  A thread does that on a copy of the known facts.  Then its results
+ * replace those here, and the owner repeats its starts.
  */
 #include "backend/local/local.h"
 
@@ -73,8 +73,7 @@ int pai__local_look(local *l, const pai_launch_plan *plan,
   rc = l->look.busy ? PAI_OK : begin(l, plan);
   if (rc < 0)
     return pai__oom(err);
-  rc = pai__fail(err, PAI_EBUSY,
-                 "whether podman or docker works is being found out");
+  rc = pai__fail(err, PAI_EBUSY, "checking whether podman or docker works");
   pai__error_retriable(err);
   return rc;
 }

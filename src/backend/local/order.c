@@ -1,4 +1,4 @@
-/* order.c - an order as bytes: the header, then texts and lists of them */
+/* order.c - writes an order as bytes: header, texts and lists */
 #include "backend/local/order.h"
 
 #include "task/order.h"
@@ -15,7 +15,7 @@ static uint64_t put_text(pai__buf *b, const char *text)
   return at;
 }
 
-/* The texts go before the list: their offsets are known when it is written. */
+/* Writes the texts before the list, because it needs their offsets. */
 static uint64_t put_list(pai__buf *b, const char *const *texts)
 {
   uint64_t first = b->len, at, slot = 0;
@@ -35,7 +35,7 @@ static uint64_t put_list(pai__buf *b, const char *const *texts)
   return at;
 }
 
-/* --- sets of numbers -------------------------------------------------------- */
+/* --- sets of numbers ----------------------------------------------------- */
 
 static const char *read_number(const char *at, unsigned *number)
 {
@@ -50,7 +50,8 @@ static const char *read_number(const char *at, unsigned *number)
   return at;
 }
 
-/* "0-3,8" to "10f", in `digits` from its end; its beginning, or NULL. */
+/* Converts "0-3,8" to "10f", at the end of `digits`; returns its beginning, or
+ * NULL. */
 static char *write_mask(char digits[MOST_NUMBER / 4 + 2], const char *list)
 {
   unsigned char bits[MOST_NUMBER / 4 + 1] = { 0 };
@@ -89,7 +90,7 @@ static int put_mask(pai__buf *b, const char *list, uint64_t *offset)
   return PAI_OK;
 }
 
-int pai__order_write(pai__buf *out, const pai__order *order)
+int pai__order_write(pai__buf *out, const pai__backend_order *order)
 {
   pai_order o = { .magic = PAI_ORDER_MAGIC,
                   .version = PAI_ORDER_VERSION,

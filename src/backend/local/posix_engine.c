@@ -1,9 +1,10 @@
-/* posix_engine.c - podman and docker: what they have, and whether they work */
+/* posix_engine.c - podman and docker: whether they work, and which images they
+ * have */
 #define _GNU_SOURCE
 #include "backend/local/posix_try.h"
 
 #include "base/buf.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_fs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ enum { AGAIN_MS = 30000, MOST_LIST = 16 << 20 };
 static bool run(const pai__runtimes *r, const char *const *argv, char *text,
                 size_t size)
 {
-  const pai__attempt a = { .argv = argv, .stop = r->stop };
+  const pai__backend_attempt a = { .argv = argv, .stop = r->stop };
 
   return pai__try_run(&a, text, size);
 }
@@ -56,9 +57,9 @@ static void try_docker(const pai__runtimes *r, pai__tool *tool)
       run(r, more, text, sizeof(text)) && strstr(text, "\"nvidia\"") != NULL;
 }
 
-/* --- engines ------------------------------------------------------------------------- */
+/* --- engines ------------------------------------------------------------- */
 
-/* True: only what is known counts, and this is not. */
+/* True: a query is needed but not allowed (dry). */
 static bool is_open(pai__runtimes *r)
 {
   r->asks |= r->dry;
@@ -90,7 +91,7 @@ static bool is_there(const char *folder, const char *below)
          access(path, F_OK) == 0;
 }
 
-/* The name without registry, folders, tag and digest. */
+/* Writes the name without registry, folders, tag and digest. */
 static void base_name(char *out, size_t size, const char *image)
 {
   const char *slash = strrchr(image, '/');
@@ -99,7 +100,8 @@ static void base_name(char *out, size_t size, const char *image)
   (void)snprintf(out, size, "%.*s", (int)strcspn(name, ":@"), name);
 }
 
-/* As the last part of a name, before a tag or digest? */
+/* Returns whether a list has the name as the last part of an image's name,
+ * before a tag or digest. */
 static bool names_it(const char *list, const char *name)
 {
   size_t len = strlen(name);
@@ -111,8 +113,8 @@ static bool names_it(const char *list, const char *name)
   return false;
 }
 
-/* Do podman's lists of images name one like it?  They are read, for to ask it
- * takes a hundred times as long. */
+/* Returns whether podman's image lists have a similar name.  The files are
+ * read because asking podman takes a hundred times as long. */
 static enum pai__at_hand is_listed(const char *folder, const char *below,
                                    const char *image, const pai_alloc *alloc)
 {
@@ -137,8 +139,8 @@ static enum pai__at_hand is_listed(const char *folder, const char *below,
   return hand;
 }
 
-/* An engine without such images is not even asked: that would make folders for
- * them, and takes its time.  YES: it may have it. */
+/* Returns whether an engine may have the image, without running it: that would
+ * create its folders, and takes long. */
 static enum pai__at_hand may_have(int runtime, const char *image,
                                   const pai_alloc *alloc)
 {
@@ -154,7 +156,7 @@ static enum pai__at_hand may_have(int runtime, const char *image,
   if (getenv("CONTAINERS_STORAGE_CONF") != NULL ||
       getenv("CONTAINERS_CONF") != NULL ||
       is_there(home, ".config/containers/storage.conf"))
-    return PAI__HAND_YES; /* who knows where they are */
+    return PAI__HAND_YES; /* its storage is elsewhere */
   if (geteuid() == 0)
     return is_listed("/var/lib/containers", "storage", image, alloc);
   if (data != NULL && data[0] == '/')
@@ -162,7 +164,7 @@ static enum pai__at_hand may_have(int runtime, const char *image,
   return is_listed(home, ".local/share/containers/storage", image, alloc);
 }
 
-/* By its name; remembered for a while. */
+/* Queries the image by name; the answer is cached for a while. */
 static bool has_image(pai__runtimes *r, const pai__tool *engine,
                       const char *name)
 {
@@ -188,7 +190,8 @@ static bool has_image(pai__runtimes *r, const pai__tool *engine,
   return known->here;
 }
 
-/* Whether it runs containers at all: many may only keep images. */
+/* Returns whether the engine can run containers: some machines only keep
+ * images. */
 static bool runs(pai__runtimes *r, pai__tool *engine, const char *image)
 {
   const char *argv[] = { engine->path,
@@ -242,7 +245,8 @@ void pai__engines_probe(pai__runtimes *r, const pai_alloc *alloc,
   case PAI_RUNTIME_PODMAN: try_engine(r, &r->podman, plan->runtime); break;
   case PAI_RUNTIME_DOCKER: try_engine(r, &r->docker, plan->runtime); break;
   case PAI_RUNTIME_AUTO:
-    if (!pai__has_image(plan) || r->others) /* root's are not theirs */
+    if (!pai__has_image(plan) || r->others) /* root's images are not the
+                                               user's */
       break;
     around->podman =
       look_for(r, alloc, &r->podman, PAI_RUNTIME_PODMAN, plan->image);
@@ -267,7 +271,8 @@ bool pai__engines_ask(pai__runtimes *r, const pai_alloc *alloc,
   return r->asks;
 }
 
-/* Its client is run by the task's user; this says beforehand what it would. */
+/* docker's client runs as the task's user; this predicts whether it has
+ * access. */
 bool pai__docker_lets(const pai__runtimes *r, const pai__user *who)
 {
   static const struct sockaddr_un at = { AF_UNIX, "/var/run/docker.sock" };
@@ -286,9 +291,9 @@ bool pai__docker_lets(const pai__runtimes *r, const pai__user *who)
   return rc == 0;
 }
 
-/* --- a container whose supervisor is gone ----------------------------------------------- */
+/* --- containers of lost supervisors -------------------------------------- */
 
-/* In the background: an engine takes its time. */
+/* Runs in the background, because an engine is slow. */
 static void remove_container(const pai__runtimes *r, const char *engine,
                              const char *name)
 {

@@ -1,13 +1,13 @@
-/* posix_enter.c - a stream to a task's supervisor, which leads into the task */
+/* posix_enter.c - connects to a task's supervisor */
 #define _GNU_SOURCE /* O_PATH */
 
 #include "backend/local/local.h"
 
 #include "backend/local/posix_files.h"
-#include "base/posix_errno.h"
-#include "base/posix_fs.h"
-#include "base/posix_socket.h"
-#include "base/posix_user.h"
+#include "base/os/posix_errno.h"
+#include "base/os/posix_fs.h"
+#include "base/os/posix_socket.h"
+#include "base/os/posix_user.h"
 #include "task/order.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* There is no socket yet, or no more, or never was: an older version has
- * started the task. */
+/* There is no socket yet, or not any more, or the supervisor's version has
+ * none. */
 static int fail_absent(const local_task *t, pai_error **err)
 {
   pai__status status = { .kind = PAI__STATUS_EMPTY };
@@ -25,10 +25,9 @@ static int fail_absent(const local_task *t, pai_error **err)
 
   if (rc == PAI_OK && status.kind != PAI__STATUS_EMPTY &&
       status.kind != PAI__STATUS_RUNS)
-    return pai__fail(err, PAI_ENOTFOUND, "the task is over");
-  rc =
-    pai__fail(err, PAI_EBUSY,
-              "the task has just started, or was started by an older version");
+    return pai__fail(err, PAI_ENOTFOUND, "the task has ended");
+  rc = pai__fail(err, PAI_EBUSY,
+                 "the task has just started, or an older version started it");
   pai__error_retriable(err);
   return rc;
 }
@@ -39,9 +38,10 @@ static int fail(const local_task *t, int error, pai_error **err)
 
   switch (error) {
   case ENOENT: return fail_absent(t, err);
-  case ECONNREFUSED: return pai__fail(err, PAI_ENOTFOUND, "the task is over");
+  case ECONNREFUSED:
+    return pai__fail(err, PAI_ENOTFOUND, "the task has ended");
   case EAGAIN:
-    rc = pai__fail(err, PAI_EBUSY, "too many want to enter the task");
+    rc = pai__fail(err, PAI_EBUSY, "too many sessions wait to enter the task");
     pai__error_retriable(err);
     return rc;
   default:
@@ -50,8 +50,7 @@ static int fail(const local_task *t, int error, pai_error **err)
   }
 }
 
-/* To what lies there itself: a path may lead elsewhere when it is looked at
- * again. */
+/* Connects to the opened socket itself: its path may lead elsewhere later. */
 static int connect_unlinked(int *fd, const char *path)
 {
   int at = pai__fs_open_unlinked(path, O_PATH), rc, saved;
@@ -61,7 +60,7 @@ static int connect_unlinked(int *fd, const char *path)
   if (at < 0)
     return -1;
   (void)snprintf(itself, sizeof(itself), "/proc/self/fd/%d", at);
-  errno = ELOOP; /* for what is no socket */
+  errno = ELOOP; /* not a socket */
   rc = fstat(at, &st) == 0 && S_ISSOCK(st.st_mode)
          ? pai__socket_connect(fd, itself)
          : -1;
@@ -71,7 +70,8 @@ static int connect_unlinked(int *fd, const char *path)
   return rc;
 }
 
-/* Its user's, and not a process of the task's, which may listen there, too. */
+/* Returns whether the supervisor listens, not a process of the task, which
+ * could listen there, too. */
 static bool is_supervisor(const local_task *t, int fd)
 {
   pai__status status = { .kind = PAI__STATUS_EMPTY };
@@ -99,7 +99,7 @@ int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
     return pai__oom(err);
   rc = -1;
   error = EACCES;
-  if (pai__as_user(t->who)) { /* whose folder it is may lead elsewhere */
+  if (pai__as_user(t->who)) { /* the folder's owner may have put links there */
     rc = pai__local_hides(t->owner) ? connect_unlinked(fd, path)
                                     : pai__socket_connect(fd, path);
     error = errno;
@@ -108,8 +108,8 @@ int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
   pai__strfree(alloc, path);
   if (rc < 0 && error == ELOOP)
     return pai__fail(err, PAI_EPERM,
-                     "the task has replaced its folder, or a file in it, by a "
-                     "link: this is refused");
+                     "the task has replaced its folder, or a file in it, with "
+                     "a link, which is not allowed");
   if (rc < 0)
     return fail(t, error, err);
   if (is_supervisor(t, *fd))
@@ -117,10 +117,10 @@ int pai__local_task_enter(const local_task *t, int *fd, pai_error **err)
   (void)close(*fd);
   *fd = -1;
   return pai__fail(err, PAI_EPERM,
-                   "what listens in the task's folder is not its supervisor");
+                   "the listener in the task's folder is not its supervisor");
 }
 
-/* The first process of a task leads a session of its own. */
+/* The first process of a task leads its own session. */
 int pai__local_task_processes(const local_task *t, int64_t *session,
                               char *cgroup, size_t size)
 {

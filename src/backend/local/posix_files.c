@@ -1,11 +1,11 @@
-/* posix_files.c - a task folder's status and logs */
+/* posix_files.c - status, logs and folders of a task */
 #define _GNU_SOURCE /* O_PATH */
 
 #include "backend/local/posix_files.h"
 
 #include "backend/local/runtime.h"
-#include "base/posix_errno.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_errno.h"
+#include "base/os/posix_fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +37,8 @@ static int sys_fail(pai_error **err, int number, const char *what,
   return code;
 }
 
-/* Whatever a task made of it: neither is a link followed, nor does a pipe hold
- * this process up. */
+/* Opens a file that a task may have replaced: follows no link, and does not
+ * block on a pipe. */
 static int open_file(const char *path, bool no_links)
 {
   int fd = no_links
@@ -71,8 +71,8 @@ static int read_status(pai__status *out, const char *path, bool no_links,
   return PAI_OK;
 }
 
-/* The first line follows the file's making at once; a reader may come between.
- */
+/* The supervisor writes the first line just after creating the file; a reader
+ * may come between. */
 int pai__files_status(pai__status *out, const char *dir, bool no_links,
                       pai_error **err)
 {
@@ -101,7 +101,7 @@ int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
     return rc;
   if (!join(path, dir, "status") || !join(draft, dir, "never.new"))
     return pai__fail(err, PAI_ELIMIT, "the path of %s is too long", dir);
-  /* What is left of one that was killed here is nobody's any more. */
+  /* A file left by a killed process here is not in use. */
   fd =
     open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0)
@@ -110,7 +110,7 @@ int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
   if (rc == PAI_OK && fsync(fd) < 0)
     rc = sys_fail(err, errno, "cannot write", draft);
   (void)close(fd);
-  /* It has its line when it gets its name: nobody sees it empty. */
+  /* It has its line before it gets its name, so it is never seen empty. */
   if (rc == PAI_OK && link(draft, path) == 0)
     rc = 1;
   else if (rc == PAI_OK && errno != EEXIST)
@@ -119,7 +119,7 @@ int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
   return rc;
 }
 
-/* Its supervisor writes on, into the same file. */
+/* The supervisor continues writing to the same file. */
 int pai__files_take_status(const char *own, const char *dir,
                            const pai__user *who, bool no_links,
                            pai_error **err)
@@ -144,7 +144,8 @@ int pai__files_take_status(const char *own, const char *dir,
   return rc;
 }
 
-/* The engine's files: it makes no container where it finds one's name. */
+/* Removes the engine's files: an engine creates no container if its id file
+ * exists. */
 void pai__files_forget_start(const char *dir)
 {
   static const char *const names[] = { PAI__BEGUN_FILE, PAI__ID_FILE "podman",
@@ -164,7 +165,7 @@ void pai__files_forget_status(const char *own)
     (void)unlink(path);
 }
 
-/* Adds the last bytes of a file, at most up to `most` in all. */
+/* Appends the last bytes of a file, up to a total of `most`. */
 static void add_tail(pai__buf *out, const char *path, size_t most,
                      bool no_links)
 {
@@ -212,7 +213,7 @@ void pai__files_close(int fd)
     (void)close(fd);
 }
 
-/* The folders that it lies in, too. */
+/* Also creates missing folders above it. */
 static int make_folder(const char *path, const pai_alloc *alloc,
                        pai_error **err)
 {
@@ -229,7 +230,7 @@ static int make_folder(const char *path, const pai_alloc *alloc,
     return rc;
   if (mkdir(path, 0700) < 0 &&
       (errno != EEXIST || lstat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
-    return sys_fail(err, errno, "cannot make folder", path);
+    return sys_fail(err, errno, "cannot create folder", path);
   return PAI_OK;
 }
 
@@ -251,7 +252,8 @@ int pai__files_make_tmp(const char *path, const pai_alloc *alloc,
   return PAI_OK;
 }
 
-/* Not of a user who has none of its own, as daemon's /usr/sbin. */
+/* Returns NULL for a home that is not the user's own, as daemon's
+ * /usr/sbin. */
 static const char *own_home(const char *home)
 {
   struct stat st;

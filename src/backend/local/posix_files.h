@@ -1,54 +1,53 @@
-/* posix_files.h - internal to the back end: what lies in a task folder */
+/* posix_files.h - internal to src/backend/local: files in a task folder */
 #ifndef PAI_SRC_BACKEND_LOCAL_POSIX_FILES_H
 #define PAI_SRC_BACKEND_LOCAL_POSIX_FILES_H
 
 #include "backend/local/status.h"
-#include "base/posix_user.h"
+#include "base/os/posix_user.h"
 #include "base/buf.h"
 #include "task/order.h"
 
-/* Of the folder that the status is in.  PAI_OK; PAI_ENOTFOUND: there is no such
- * file; PAI_EIO, PAI_EPERM.  With `no_links` none is followed, wherever in the
- * path. */
+/* Reads the status in a folder.  PAI_OK; PAI_ENOTFOUND: no such file; PAI_EIO,
+ * PAI_EPERM.  With `no_links` no symbolic link in the path is followed. */
 int pai__files_status(pai__status *out, const char *dir, bool no_links,
                       pai_error **err);
-/* Makes a status that says the task never runs.  1; 0: there is one already; a
- * code. */
+/* Creates a status that says the task never runs. 1; 0: there is one already;
+ * or an error code. */
 int pai__files_tombstone(const char *dir, const pai_alloc *alloc,
                          pai_error **err);
-/* Gives the file `status` of a task folder, which an older supervisor has made
- * there and may be writing, its place in `own`, which is there.  `who`: whose
- * the folder is.  PAI_OK: there is one in `own`; PAI_ENOTFOUND: nowhere. */
+/* Links the file `status`, which an older supervisor has created in the task
+ * folder and may be writing, into `own`, which exists.  `who`: owner of the
+ * folder.  PAI_OK: `own` has one; PAI_ENOTFOUND: there is none. */
 int pai__files_take_status(const char *own, const char *dir,
                            const pai__user *who, bool no_links,
                            pai_error **err);
-/* Removes what a start of which nothing runs or ever will has left in the task
- * folder; with its status, wherever that is, the task may be started again in the
- * same folder. */
+/* Removes the files of a start of which nothing runs or will run from the task
+ * folder, or its status from `own`.  After both the task may be started again
+ * in the same folder. */
 void pai__files_forget_start(const char *dir);
 void pai__files_forget_status(const char *own);
-/* The last bytes of a log, with those of its predecessor when it is short; ""
- * when it cannot be read. */
+/* Appends the last bytes of a log, with those of its predecessor if it is
+ * short; nothing if it is unreadable. */
 void pai__files_tail(pai__buf *out, const char *dir, const char *name,
                      size_t most, bool no_links);
 
 void pai__files_close(int fd); /* -1 is allowed */
-/* A task's /tmp, for all to write as that is; and its home. */
+/* Creates a task's /tmp, writable for all, or its home. */
 int pai__files_make_tmp(const char *path, const pai_alloc *alloc,
                         pai_error **err);
 int pai__files_make_home(const char *path, const pai_alloc *alloc,
                          pai_error **err);
 enum { PAI__HOMES = 2 };
-/* The folders that are the home of this process' user, up to a NULL.  `self` is
+/* Sets the home folders of this process' user, ended by NULL.  `self` is
  * looked up once, while it has no name. */
 void pai__files_homes(const char *homes[PAI__HOMES + 1], pai__user *self);
-/* Is it there, and its path without links? */
+/* Returns whether the path exists and contains no symbolic link. */
 bool pai__files_are_real(const char *path);
-/* What a path leads to, by one look at it: its path without links, of PATH_MAX
- * bytes, and its identity; both "" if there is nothing. */
+/* Resolves a path once: its path without links, of PATH_MAX bytes, and its
+ * identity; both "" if it does not exist. */
 void pai__files_look(char *real, char identity[PAI_ORDER_IDENTITY],
                      const char *path);
-/* The folder of this process; false: it cannot be told. */
+/* Writes the working directory; false: not known. */
 bool pai__files_here(char *out, size_t size);
 
 #endif

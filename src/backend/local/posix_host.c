@@ -1,4 +1,4 @@
-/* posix_host.c - what a task gets of the host: its environment, its ports */
+/* posix_host.c - the host's part of a task: environment, ports */
 #include "backend/local/local.h"
 
 #include <netinet/in.h>
@@ -19,14 +19,14 @@ bool pai__local_port_is_free(uint32_t port)
   int yes = 1;
 
   if (fd < 0)
-    return true; /* nothing is known against it */
+    return true; /* nothing shows that it is in use */
   (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   is_free = bind(fd, (const struct sockaddr *)&any, sizeof(any)) == 0;
   (void)close(fd);
   return is_free;
 }
 
-/* Does the plan set the variable that `var` ("NAME=value") sets? */
+/* Returns whether the plan sets the variable of `var` ("NAME=value"). */
 static bool plan_sets(const pai_launch_plan *plan, const char *var)
 {
   const char *equals = strchr(var, '=');
@@ -38,7 +38,7 @@ static bool plan_sets(const pai_launch_plan *plan, const char *var)
   return false;
 }
 
-/* Does it name a folder of the machine's /tmp? */
+/* Returns whether it names a folder in the machine's /tmp. */
 static bool names_tmp(const char *var)
 {
   static const char *const names[] = { "TMPDIR=/tmp", "TMP=/tmp",
@@ -50,8 +50,9 @@ static bool names_tmp(const char *var)
   return false;
 }
 
-/* What tasks get of this process's variables: what a login sets, and where
- * programs and libraries are.  An operator's other variables may be secrets. */
+/* The variables of this process that tasks inherit: those of a login, and
+ * search paths of programs and libraries.  Others may be secrets of the
+ * operator. */
 static const char *const passed[] = {
   "PATH",        "HOME",         "USER",      "LOGNAME", "SHELL",
   "LANG",        "LC_*",         "TZ",        "TERM",    "LD_LIBRARY_PATH",
@@ -59,7 +60,7 @@ static const char *const passed[] = {
   "CUDA_HOME",   "CUDA_PATH",    "ROCM_PATH", "LANGUAGE"
 };
 
-/* `pattern`: a name, or what it begins with before a *. */
+/* `pattern`: a name, or a prefix followed by *. */
 static bool is_like(const char *var, const char *pattern, size_t len)
 {
   size_t name = strcspn(var, "=");
@@ -74,7 +75,7 @@ const char *pai__local_pass_env(const char *wished)
   return wished != NULL ? wished : getenv("OPENPAI_PASS_ENV");
 }
 
-/* Is it one that the operator names? */
+/* Returns whether the operator's list has the variable. */
 static bool is_named(const char *var, const char *more)
 {
   static const char apart[] = ", \t\n";
@@ -102,7 +103,8 @@ const char **pai__local_env(const char *const *from,
                             const pai__start *start, const char *more,
                             const pai_alloc *alloc, size_t *count)
 {
-  /* A container's engine is this process's own program, and hands on none. */
+  /* A container's engine is run as this process's own program, and does not
+   * pass its environment on. */
   bool all = from != NULL || start->script_stdin;
   size_t host = 0, own = 0, n = 0;
   const char **env;
@@ -126,8 +128,8 @@ const char **pai__local_env(const char *const *from,
   return env;
 }
 
-/* As a login gives them. */
-void pai__local_user_env(pai__words *out, const pai__user *who,
+/* The variables that a login sets. */
+void pai__local_user_env(pai__backend_words *out, const pai__user *who,
                          const char *more)
 {
   static const char *const kept[] = { "LANG", "LC_ALL", "TZ" };
@@ -152,7 +154,7 @@ void pai__local_user_env(pai__words *out, const pai__user *who,
     pai__words_printf(out, "XDG_RUNTIME_DIR=%s", path);
 }
 
-/* The kernel gives them a quarter of what a stack may be. */
+/* The kernel allows a quarter of the stack limit. */
 size_t pai__local_most_args(void)
 {
   long most = sysconf(_SC_ARG_MAX);

@@ -1,14 +1,14 @@
 /*
- * posix_launch.c - starts the supervisor: its program, its two descriptors
+ * posix_launch.c - finds and starts the supervisor program
  *
- * posix_spawn() shares the host's memory until the program begins, so it takes
- * as long in a host of gigabytes as in a small one; fork() does not.
+ * posix_spawn() shares the host's memory until the exec, so its time does not
+ * grow with the host's memory, as fork()'s does.
  */
 #define _GNU_SOURCE
 #include "backend/local/posix_launch.h"
 
-#include "base/posix_errno.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_errno.h"
+#include "base/os/posix_fs.h"
 #include "task/order.h"
 
 #include <dirent.h>
@@ -27,18 +27,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef PAI_TASK_FROM_LIB /* as CMake knows it */
+#ifndef PAI_TASK_FROM_LIB /* set by CMake */
 #define PAI_TASK_FROM_LIB "../libexec/openpai/openpai-task"
 #endif
 
-static const char here[] = ""; /* is in the library */
+static const char here[] = ""; /* an address in this library */
 
 enum { HIGH_FD = 16 };
 
-/* --- where the program is -------------------------------------------------------- */
+/* --- finding the program ------------------------------------------------- */
 
-/* From the folder of a file: as installed, then as built, then as a Python
- * package has it. */
+/* Tries places relative to a file's folder: as installed, as built, and as in
+ * a Python package. */
 static bool find_beside(char *out, size_t size, const char *file)
 {
   static const char *const ways[] = { PAI_TASK_FROM_LIB,
@@ -48,7 +48,7 @@ static bool find_beside(char *out, size_t size, const char *file)
                                       "openpai-task" };
   char folder[PATH_MAX], *slash;
 
-  /* Without a folder it is how somebody called the program, not where. */
+  /* Without a slash it is only the name by which the program was called. */
   if (strchr(file, '/') == NULL || realpath(file, folder) == NULL)
     return false;
   slash = strrchr(folder, '/');
@@ -69,13 +69,13 @@ static int missing(pai_error **err, const char *path)
   int rc;
 
   if (path != NULL)
-    rc = pai__fail(err, PAI_ENOTFOUND,
-                   "the supervisor of tasks, %s, is not there", path);
+    rc =
+      pai__fail(err, PAI_ENOTFOUND, "the task supervisor %s is missing", path);
   else
     rc = pai__fail(err, PAI_ENOTFOUND,
-                   "the supervisor of tasks, openpai-task, is not there");
+                   "the task supervisor openpai-task is missing");
   pai__error_help(err, "install libexec/openpai/openpai-task beside the "
-                       "library, or set OPENPAI_TASK to where it is");
+                       "library, or set OPENPAI_TASK to its path");
   return rc;
 }
 
@@ -101,7 +101,7 @@ int pai__local_find_program(char **out, const char *wished,
   return *out != NULL ? PAI_OK : pai__oom(err);
 }
 
-/* Where there is no /proc its path is used. */
+/* Without /proc the program's path is used. */
 int pai__local_pin_program(char **program, const pai_alloc *alloc)
 {
   char path[64];
@@ -125,7 +125,7 @@ int pai__local_pin_program(char **program, const pai_alloc *alloc)
   return fd;
 }
 
-/* --- to start it ------------------------------------------------------------------- */
+/* --- starting ------------------------------------------------------------ */
 
 static int sys_fail(pai_error **err, int number, const char *what)
 {
@@ -141,13 +141,14 @@ static int sys_fail(pai_error **err, int number, const char *what)
   if (pai__errno_is_shortage(number))
     pai__error_retriable(err);
   if (number == EMFILE)
-    pai__error_help(err, "each task takes one descriptor: see ulimit -n");
+    pai__error_help(
+      err, "each task needs a file descriptor: raise the limit (ulimit -n)");
   if (number == ENOSYS)
     pai__error_help(err, "Linux 5.3 or newer is needed to run tasks");
   return rc;
 }
 
-/* A memfd with the order, far from the numbers it will get. */
+/* Makes a memfd with the order, away from the numbers that it will get. */
 static int make_order(int *fd, const void *order, size_t size, pai_error **err)
 {
   const char *at = order;
@@ -155,12 +156,12 @@ static int make_order(int *fd, const void *order, size_t size, pai_error **err)
   int saved;
 
   if (low < 0)
-    return sys_fail(err, errno, "cannot keep a task's order in memory");
+    return sys_fail(err, errno, "cannot store a task's order in memory");
   *fd = fcntl(low, F_DUPFD_CLOEXEC, HIGH_FD);
   saved = errno;
   (void)close(low);
   if (*fd < 0)
-    return sys_fail(err, saved, "cannot keep a task's order in memory");
+    return sys_fail(err, saved, "cannot store a task's order in memory");
   while (size > 0) {
     ssize_t n = write(*fd, at, size);
     if (n < 0 && errno == EINTR)
@@ -169,7 +170,7 @@ static int make_order(int *fd, const void *order, size_t size, pai_error **err)
       saved = errno;
       (void)close(*fd);
       *fd = -1;
-      return sys_fail(err, saved, "cannot keep a task's order in memory");
+      return sys_fail(err, saved, "cannot store a task's order in memory");
     }
     at += n;
     size -= (size_t)n;
@@ -232,7 +233,8 @@ static int set_files(posix_spawn_file_actions_t *actions, const files *f)
   return rc;
 }
 
-/* It begins with all signals held back, so that none comes too early. */
+/* The supervisor begins with all signals blocked, so that none arrives too
+ * early. */
 static int spawn(pid_t *pid, const char *program, const files *f)
 {
   posix_spawn_file_actions_t actions;
@@ -303,7 +305,7 @@ int pai__local_boot(char *out, size_t size, pai_error **err)
   return PAI_OK;
 }
 
-/* --- shortages -------------------------------------------------------------------- */
+/* --- shortages ----------------------------------------------------------- */
 
 int pai__local_spare(void)
 {

@@ -1,10 +1,10 @@
 /*
- * posix_mounts.c - places that a sandbox has and the machine has not
+ * posix_mounts.c - mount points that a sandbox needs and the machine lacks
  *
- * A folder is mounted on one that is there.  Where there is none, bubblewrap
- * would make it on the machine itself, as root for good, as others not at all.
- * So the folder that it shall be in is replaced by one of the sandbox's, which
- * shows all that is in it.
+ * A folder is mounted on an existing one. bubblewrap would create a missing
+ * one on the machine itself: as root permanently, as another user not at all.
+ * So its parent folder is replaced by one of the sandbox's, into which the
+ * parent's content is mounted.
  */
 #include "backend/local/runtime.h"
 
@@ -15,7 +15,7 @@
 
 enum { MOST_SHOWN = 256, LINK = 4096 };
 
-/* The first folder above that is there, in `out`; false: it is "/", or the
+/* Writes the first existing folder above to `out`; false: it is "/", or the
  * task's own. */
 static bool find_above(char *out, size_t size, const char *target)
 {
@@ -36,8 +36,8 @@ static bool find_above(char *out, size_t size, const char *target)
   return true;
 }
 
-static void show_entry(pai__words *out, const char *word, const char *folder,
-                       const char *name)
+static void show_entry(pai__backend_words *out, const char *word,
+                       const char *folder, const char *name)
 {
   char path[LINK], link[LINK];
   ssize_t n;
@@ -57,7 +57,7 @@ static void show_entry(pai__words *out, const char *word, const char *folder,
   pai__words_printf(out, "%s", path);
 }
 
-/* False: it has too much in it, or is not to be read. */
+/* False: it has too many entries, or is unreadable. */
 static bool is_small(const char *folder)
 {
   DIR *dir = opendir(folder);
@@ -71,7 +71,8 @@ static bool is_small(const char *folder)
   return n <= MOST_SHOWN;
 }
 
-static void replace(pai__words *out, const char *word, const char *folder)
+static void replace(pai__backend_words *out, const char *word,
+                    const char *folder)
 {
   const struct dirent *e;
   DIR *dir = opendir(folder);
@@ -86,7 +87,7 @@ static void replace(pai__words *out, const char *word, const char *folder)
   (void)closedir(dir);
 }
 
-static bool is_replaced(const pai__words *out, const char *folder)
+static bool is_replaced(const pai__backend_words *out, const char *folder)
 {
   for (size_t i = 0; i + 1 < out->len; i++)
     if (strcmp(out->at[i], "--tmpfs") == 0 &&
@@ -95,7 +96,7 @@ static bool is_replaced(const pai__words *out, const char *folder)
   return false;
 }
 
-void pai__mount_points(pai__words *out, const pai_launch_plan *plan)
+void pai__mount_points(pai__backend_words *out, const pai_launch_plan *plan)
 {
   char folder[LINK];
 

@@ -1,13 +1,13 @@
-/* posix_probe.c - which runtimes there are, and which of them work */
+/* posix_probe.c - finds the runtimes and tries whether they work */
 #include "backend/local/posix_try.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* --- programs -------------------------------------------------------------------- */
+/* --- programs ------------------------------------------------------------ */
 
-/* Along PATH; *out is NULL if there is none. */
+/* Searches PATH; *out is NULL if there is none. */
 static int find_program(char **out, const char *name, const pai_alloc *alloc)
 {
   const char *path = getenv("PATH"), *end;
@@ -55,10 +55,10 @@ void pai__runtimes_dispose(pai__runtimes *r, const pai_alloc *alloc)
   memset(r, 0, sizeof(*r));
 }
 
-/* --- each of them -------------------------------------------------------------------- */
+/* --- tries --------------------------------------------------------------- */
 
-/* bubblewrap that echoes something. */
-static void add_try(pai__words *w, const pai__runtimes *r,
+/* Adds the words of a bubblewrap that runs echo. */
+static void add_try(pai__backend_words *w, const pai__runtimes *r,
                     const pai__space *space)
 {
   const pai_launch_plan plan = {
@@ -79,11 +79,13 @@ static void add_try(pai__words *w, const pai__runtimes *r,
 
 static int try_bwrap(pai__runtimes *r, const pai_alloc *alloc)
 {
-  enum { NOBODY = 65534 }; /* who has no rights at all */
-  pai__attempt a = { .other = r->others, .uid = NOBODY, .gid = NOBODY };
+  enum { NOBODY = 65534 }; /* a user without any rights */
+  pai__backend_attempt a = { .other = r->others,
+                             .uid = NOBODY,
+                             .gid = NOBODY };
   char text[2048];
   int rc = PAI_OK;
-  pai__words w;
+  pai__backend_words w;
 
   pai__words_init(&w, alloc);
   r->bwrap.tried = true;
@@ -99,24 +101,24 @@ static int try_bwrap(pai__runtimes *r, const pai_alloc *alloc)
   pai__words_dispose(&w);
   if (r->bwrap.works)
     (void)snprintf(r->said, sizeof(r->said),
-                   "bwrap: tasks have their own /tmp and process numbers, for "
-                   "bubblewrap works here");
+                   "bwrap: bubblewrap works here, so tasks have their own "
+                   "/tmp and process ids");
   else
-    (void)snprintf(r->said, sizeof(r->said),
-                   "process: tasks are plain processes, for bubblewrap %s%s%s",
-                   r->bwrap.path == NULL ? "is not installed"
-                                         : "does not work here",
-                   r->bwrap.why_not[0] != '\0' ? ": " : "", r->bwrap.why_not);
+    (void)snprintf(
+      r->said, sizeof(r->said),
+      "process: tasks are plain processes because bubblewrap %s%s%s",
+      r->bwrap.path == NULL ? "is not installed" : "does not work here",
+      r->bwrap.why_not[0] != '\0' ? ": " : "", r->bwrap.why_not);
   return rc;
 }
 
-/* Can a sandbox join that one?  PAI_OK or PAI_ENOMEM. */
+/* Tries whether a sandbox can join the namespaces.  PAI_OK or PAI_ENOMEM. */
 int pai__runtimes_try_join(pai__runtimes *r, const pai_alloc *alloc,
                            const pai__space *space, const pai__user *who)
 {
-  pai__attempt a = { .space = space, .other = who != NULL };
+  pai__backend_attempt a = { .space = space, .other = who != NULL };
   char text[2048];
-  pai__words w;
+  pai__backend_words w;
   int rc;
 
   if (who != NULL) {
@@ -142,15 +144,15 @@ int pai__runtimes_probe(pai__runtimes *r, const pai_alloc *alloc,
   return r->bwrap.tried ? PAI_OK : try_bwrap(r, alloc);
 }
 
-/* --- devices ----------------------------------------------------------------------------- */
+/* --- devices ------------------------------------------------------------- */
 
-static void add_if_there(pai__words *out, const char *path)
+static void add_if_there(pai__backend_words *out, const char *path)
 {
   if (access(path, F_OK) == 0)
     pai__words_add(out, path);
 }
 
-void pai__gpu_devices(pai__words *out, uint64_t gpus)
+void pai__gpu_devices(pai__backend_words *out, uint64_t gpus)
 {
   char path[64];
 

@@ -1,14 +1,15 @@
 /*
- * posix_process.c - processes: watched by a descriptor, known by what /proc says
+ * posix_process.c - watches processes by a descriptor, and inspects them by
+ * /proc
  *
- * The descriptor is the kernel's pidfd.  Where there is none (Linux before 5.3,
- * valgrind of Debian 12, a container's filter of system calls) it is a timer, and
- * each time that it expires the process is looked for.
+ * The descriptor is a pidfd.  Where there is none (Linux before 5.3, valgrind
+ * of Debian 12, a container's system call filter) it is a timer, and the
+ * process is checked each time it expires.
  */
 #define _GNU_SOURCE
 #include "backend/local/posix_process.h"
 
-#include "base/posix_errno.h"
+#include "base/os/posix_errno.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,9 +27,9 @@
 
 enum { PIDFD_OPEN = 434, PIDFD_SIGNAL = 424, LOOK_NS = 20 * 1000 * 1000 };
 
-/* --- what /proc says ---------------------------------------------------------------- */
+/* --- reading /proc ------------------------------------------------------- */
 
-/* What /proc/PID/NAME says; -1: there is none. */
+/* Reads /proc/PID/NAME; -1: there is none. */
 static int read_proc(char *text, size_t size, int64_t pid, const char *name)
 {
   char path[64];
@@ -45,8 +46,8 @@ static int read_proc(char *text, size_t size, int64_t pid, const char *name)
   return 0;
 }
 
-/* Field `n`, from 3, of /proc/PID/stat, in `text`; NULL: there is none, and then
- * errno says whether for a shortage. */
+/* Returns field `n`, from 3, of /proc/PID/stat, in `text`; NULL: there is
+ * none, and errno tells whether because of a shortage. */
 static const char *find_field(char *text, size_t size, int64_t pid, int n)
 {
   char *at;
@@ -71,7 +72,7 @@ static int64_t stat_field(int64_t pid, int n)
   return strtoll(at, NULL, 10);
 }
 
-/* Nobody has taken its end yet. */
+/* It has ended and was not reaped. */
 static bool is_zombie(int64_t pid)
 {
   char text[1024];
@@ -85,8 +86,8 @@ int64_t pai__local_start_ticks(int64_t pid)
   return stat_field(pid, 22);
 }
 
-/* All its users, not whose its files in /proc are: a supervisor shows itself
- * to root alone. */
+/* Compares all its uids, not the owner of its /proc files: those of a
+ * supervisor belong to root. */
 int pai__local_is_of(int64_t pid, const pai__user *who)
 {
   char text[4096], *at;
@@ -107,8 +108,8 @@ int pai__local_is_of(int64_t pid, const pai__user *who)
   return is;
 }
 
-/* One that may not be looked at, as of a program that its user cannot read, is
- * known by its name alone. */
+/* If its files may not be inspected, as for an unreadable program, it is
+ * identified by its name only. */
 static int has_name(int64_t pid)
 {
   char text[64];
@@ -147,7 +148,7 @@ int64_t pai__local_session(int64_t pid)
   return stat_field(pid, 6);
 }
 
-/* --- its end ------------------------------------------------------------------------ */
+/* --- the end ------------------------------------------------------------- */
 
 static int open_timer(void)
 {
@@ -155,7 +156,8 @@ static int open_timer(void)
   int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 
   if (fd >= 0)
-    (void)timerfd_settime(fd, 0, &every, NULL); /* its values are right */
+    (void)timerfd_settime(fd, 0, &every, NULL); /* cannot fail: its values are
+                                                   valid */
   return fd;
 }
 
@@ -177,8 +179,8 @@ int pai__process_watch(pai__process *out, int64_t pid)
   return out->fd < 0 ? -1 : 1;
 }
 
-/* A child's number is its own until its end is taken; another process's may be
- * given to a new one. */
+/* A child's pid stays valid until it is reaped; another process's pid may be
+ * reused. */
 static bool is_there(const pai__process *p)
 {
   siginfo_t info = { .si_pid = 0 };
@@ -196,7 +198,7 @@ bool pai__process_has_ended(const pai__process *p)
 
   if (!p->timed)
     return true;
-  (void)!read(p->fd, &times, sizeof(times)); /* it waits anew */
+  (void)!read(p->fd, &times, sizeof(times)); /* makes the timer wait again */
   return !is_there(p);
 }
 

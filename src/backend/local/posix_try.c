@@ -1,4 +1,4 @@
-/* posix_try.c - runs a program once, to see whether it works */
+/* posix_try.c - runs a program once, to test whether it works */
 #define _GNU_SOURCE /* setresuid() */
 #include "backend/local/posix_try.h"
 
@@ -27,7 +27,7 @@ int64_t pai__try_now(void)
   return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* The name spaces that a sandbox joins, where its words say they are. */
+/* Puts the namespaces at the descriptor numbers that the words name. */
 static bool place_space(const pai__space *space)
 {
   return space == NULL ||
@@ -55,8 +55,9 @@ int pai__spawn(pid_t *pid, const char *program,
   return rc;
 }
 
-/* As another user.  Slower in a large process, and for once. */
-static int spawn_as(pid_t *pid, const pai__attempt *a, int out)
+/* Starts it as another user, with fork().  That is slower in a large process,
+ * but done only once. */
+static int spawn_as(pid_t *pid, const pai__backend_attempt *a, int out)
 {
   sigset_t none;
 
@@ -88,7 +89,7 @@ static int add_space(posix_spawn_file_actions_t *actions,
   return rc;
 }
 
-static int spawn(pid_t *pid, const pai__attempt *a, int out)
+static int spawn(pid_t *pid, const pai__backend_attempt *a, int out)
 {
   posix_spawn_file_actions_t actions;
   int rc = posix_spawn_file_actions_init(&actions);
@@ -102,14 +103,14 @@ static int spawn(pid_t *pid, const pai__attempt *a, int out)
     rc = posix_spawn_file_actions_adddup2(&actions, out, 2);
   if (rc == 0)
     rc = add_space(&actions, a->space);
-  if (rc == 0) /* which only reads the words */
+  if (rc == 0) /* exec only reads the words */
     rc = pai__spawn(pid, a->argv[0], &actions,
                     (char *const *)(uintptr_t)a->argv, environ);
   (void)posix_spawn_file_actions_destroy(&actions);
   return rc;
 }
 
-/* What it says, up to its end or as long as there is patience. */
+/* Reads its output until its end or a timeout. */
 static bool read_all(int fd, const atomic_bool *stop, char *text, size_t size)
 {
   int64_t end = pai__try_now() + PATIENCE_MS;
@@ -138,7 +139,7 @@ static bool read_all(int fd, const atomic_bool *stop, char *text, size_t size)
   return n == 0;
 }
 
-bool pai__try_run(const pai__attempt *a, char *text, size_t size)
+bool pai__try_run(const pai__backend_attempt *a, char *text, size_t size)
 {
   int ends[2], status = 0, rc;
   bool ended;
@@ -161,7 +162,7 @@ bool pai__try_run(const pai__attempt *a, char *text, size_t size)
   return ended && status == 0 && text[0] != '\0';
 }
 
-/* The last line of what it said, for people. */
+/* Copies the last line of the output, for people. */
 void pai__try_keep_last_line(char *out, size_t size, char *text)
 {
   size_t len = strlen(text);

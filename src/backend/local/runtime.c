@@ -1,4 +1,4 @@
-/* runtime.c - which runtime a task gets; pure */
+/* runtime.c - chooses the runtime of a task; pure */
 #include "backend/local/runtime.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ void pai__start_dispose(pai__start *s)
   pai__words_dispose(&s->enter_tty);
 }
 
-/* --- the choice ----------------------------------------------------------------- */
+/* --- the choice ---------------------------------------------------------- */
 
 static void add_bash(pai__start *s, const pai__runtimes *r)
 {
@@ -33,11 +33,11 @@ static int no_bash(pai_error **err)
   int rc = pai__fail(err, PAI_ENOTFOUND,
                      "cannot start bash: no such file or directory");
 
-  pai__error_help(err, "install bash, or set PATH to where it is");
+  pai__error_help(err, "install bash, or add its folder to PATH");
   return rc;
 }
 
-/* What of the plan plain processes cannot have. */
+/* Notes what a plain process cannot have of the plan. */
 static void note_process(pai__start *s, const pai_launch_plan *plan)
 {
   const pai_launch_mount *m = plan->mounts;
@@ -47,7 +47,7 @@ static void note_process(pai__start *s, const pai_launch_plan *plan)
     if (strcmp(m->source, m->target) != 0) {
       used = strlen(s->note);
       (void)snprintf(s->note + used, sizeof(s->note) - used,
-                     "%s%s is not shown as %s, which takes a sandbox",
+                     "%s%s is not mounted at %s: this needs a sandbox",
                      used > 0 ? "; " : "", m->source, m->target);
     }
 }
@@ -60,14 +60,15 @@ static void be_process(pai__start *s, const pai_launch_plan *plan,
   add_bash(s, r);
 }
 
-/* Which MPI between them needs. */
+/* Notes that tasks do not share a pid namespace, which MPI between them
+ * needs. */
 static void note_alone(pai__start *s, const pai_launch_plan *plan,
                        const pai__surroundings *around)
 {
   if ((plan->flags & PAI_LAUNCH_SHARE_PIDS) != 0 && !around->join)
     (void)snprintf(s->note, sizeof(s->note),
-                   "the job's other tasks are not seen by their process "
-                   "numbers: bubblewrap cannot join name spaces here");
+                   "process ids of the job's other tasks are not visible: "
+                   "bubblewrap cannot join name spaces here");
 }
 
 static void be_bwrap(pai__start *s, const pai_launch_plan *plan,
@@ -83,8 +84,8 @@ static void be_bwrap(pai__start *s, const pai_launch_plan *plan,
   add_bash(s, r);
 }
 
-/* NVIDIA's GPUs are of no use in a container without the driver's libraries,
- * which an engine that knows of them puts there. */
+/* NVIDIA's GPUs do not work in a container without the driver's libraries,
+ * which an engine with NVIDIA support adds. */
 static bool lacks_driver(const pai__tool *engine, const pai_launch_plan *plan,
                          const pai__surroundings *around)
 {
@@ -96,7 +97,7 @@ static bool lacks_driver(const pai__tool *engine, const pai_launch_plan *plan,
   return false;
 }
 
-/* Why an engine is not what an image runs in; a piece of a sentence. */
+/* Writes why an engine cannot run an image; a part of a sentence. */
 static void tell_why_not(char *out, size_t size, const pai__tool *engine,
                          const char *name, enum pai__at_hand hand)
 {
@@ -104,8 +105,8 @@ static void tell_why_not(char *out, size_t size, const pai__tool *engine,
     (void)snprintf(out, size, "%s is not installed", name);
   else if (hand == PAI__HAND_YES && engine->ran)
     (void)snprintf(out, size,
-                   "%s has it but no NVIDIA driver for it (see "
-                   "nvidia-container-toolkit)",
+                   "%s has the image but no NVIDIA driver for containers "
+                   "(install nvidia-container-toolkit)",
                    name);
   else if (hand == PAI__HAND_YES || (engine->tried && !engine->works))
     (void)snprintf(out, size, "%s %s%s%.160s", name,
@@ -141,16 +142,16 @@ static void be_container(pai__start *s, const pai_launch_plan *plan,
   (void)snprintf(
     s->about, sizeof(s->about), "runs in %s: the image %.200s %s",
     runtime == PAI_RUNTIME_PODMAN ? "podman" : "docker", plan->image,
-    plan->runtime == PAI_RUNTIME_AUTO ? "is at hand" : "was asked for");
+    plan->runtime == PAI_RUNTIME_AUTO ? "is available" : "was requested");
   if (lacks_driver(engine, plan, around))
-    (void)snprintf(
-      s->note, sizeof(s->note),
-      "the container has its GPUs, but maybe no NVIDIA driver for "
-      "them: install nvidia-container-toolkit");
+    (void)snprintf(s->note, sizeof(s->note),
+                   "the container may lack the NVIDIA driver for its GPUs: "
+                   "install nvidia-container-toolkit");
   pai__container_words(s, engine, plan, around);
 }
 
-/* An image that is at hand; else what there is. */
+/* Chooses a runtime for `auto`: an engine that has the image, else what
+ * works. */
 static void be_auto(pai__start *s, const pai_launch_plan *plan,
                     const pai__runtimes *r, const pai__surroundings *around)
 {
@@ -182,8 +183,8 @@ static int does_not_work(const pai__tool *tool, const char *name,
   return rc;
 }
 
-/* Who asks for an engine by name does not want the command to see the
- * machine; but a command without an image has nothing else. */
+/* A user who requests an engine by name does not want the command to see the
+ * machine; but a command without an image can only run on the machine. */
 static int choose_engine(pai__start *s, const pai_launch_plan *plan,
                          const pai__runtimes *r,
                          const pai__surroundings *around, pai_error **err)
@@ -194,8 +195,8 @@ static int choose_engine(pai__start *s, const pai_launch_plan *plan,
 
   if (pai__has_image(plan) && !engine->works)
     return does_not_work(engine, name, "does not answer",
-                         "mend it, or use the runtime auto, which runs "
-                         "commands on this machine then",
+                         "repair it, or use the runtime auto, which then runs "
+                         "commands on this machine",
                          err);
   if (pai__has_image(plan)) {
     be_container(s, plan, engine, plan->runtime, around);

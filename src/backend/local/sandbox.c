@@ -1,12 +1,13 @@
 /*
- * sandbox.c - bubblewrap's words; pure
+ * sandbox.c - command line of bubblewrap; pure
  *
- * The sandbox is the machine as the user sees it, with devices, but for /tmp,
- * which is a folder of the task, for process numbers, which begin anew for each job, and for
- * the platform's root, of which the task sees what is its own.  /dev/shm is the
- * job's where its tasks see each other, else the task's.  Where the task begins is
- * shown in its place if that lies under /tmp.  A task that is apart (its job is another
- * account's) sees the machine as it is installed, and cannot write to it.
+ * The sandbox is the machine as the user sees it, with devices, except for
+ * /tmp, which is a folder of the task, for pids, which begin anew for each
+ * job, and for the platform's root, of which the task sees its own part.
+ * /dev/shm is the job's if its tasks see each other, else the task's.  A
+ * working directory under /tmp is mounted at its place.  An isolated task (of
+ * a job of another account) sees the machine as it is installed, and cannot
+ * write to it.
  */
 #include "backend/local/runtime.h"
 #include "task/order.h"
@@ -41,9 +42,10 @@ static bool is_below(const char *path, const char *folder)
          strcmp(path, folder) != 0;
 }
 
-/* --- the root ------------------------------------------------------------------ */
+/* --- the platform's root ------------------------------------------------- */
 
-/* What is all of the machine, or the task's own in any case, is not hidden. */
+/* A root that is the whole machine, or belongs to the task anyway, is not
+ * hidden. */
 bool pai__root_is_hidden(const pai__surroundings *around)
 {
   return around->hide && around->root != NULL &&
@@ -57,9 +59,9 @@ const char *pai__root_in(const char *source, const pai__surroundings *around)
   return around->root + (strcmp(source, "/") != 0 ? strlen(source) : 0);
 }
 
-/* Those that are in `folder`; of one in another only the outer, if that comes
- * first. */
-static void show_all(pai__words *w, const char *folder,
+/* Mounts the paths in `folder`; of nested paths only the outer one, if it
+ * comes first. */
+static void show_all(pai__backend_words *w, const char *folder,
                      const char *const paths[], size_t n)
 {
   for (size_t i = 0; i < n; i++) {
@@ -75,7 +77,7 @@ static void show_all(pai__words *w, const char *folder,
   }
 }
 
-static void hide(pai__words *w, const pai_launch_plan *plan,
+static void hide(pai__backend_words *w, const pai_launch_plan *plan,
                  const pai__surroundings *around)
 {
   const char *const own[] = { plan->workdir != NULL ? plan->workdir
@@ -87,7 +89,7 @@ static void hide(pai__words *w, const pai_launch_plan *plan,
   show_all(w, around->root, own, PAI__LEN(own));
 }
 
-/* Has it the root in it, and just where the root is? */
+/* Returns whether the mount contains the root at the root's own path. */
 static bool shows_root_in_place(const pai_launch_mount *m,
                                 const pai__surroundings *around)
 {
@@ -99,12 +101,12 @@ static bool shows_root_in_place(const pai_launch_mount *m,
   return strcmp(at + strspn(at, "/"), in + strspn(in, "/")) == 0;
 }
 
-/* Last, for before it there are places to be made.  So nothing is written there
- * that would be in memory, and gone with the task. */
-static void close_root(pai__words *w, const pai_launch_plan *plan,
+/* Comes last, because mount points are created before it.  Read-only, so that
+ * nothing is written there that would be in memory and lost with the task. */
+static void close_root(pai__backend_words *w, const pai_launch_plan *plan,
                        const pai__surroundings *around)
 {
-  bool covered = false; /* by the last that has something else there */
+  bool covered = false; /* a later mount replaces it */
 
   for (size_t i = 0; i < plan->nmounts; i++)
     if (pai__is_within(around->root, plan->mounts[i].target))
@@ -115,7 +117,7 @@ static void close_root(pai__words *w, const pai_launch_plan *plan,
   pai__words_add(w, around->root);
 }
 
-/* --- folders of its own ------------------------------------------------------------ */
+/* --- the task's own folders ---------------------------------------------- */
 
 bool pai__own_dir(char out[PAI__OWN_PATH], const char *root, const char *dir)
 {
@@ -124,10 +126,10 @@ bool pai__own_dir(char out[PAI__OWN_PATH], const char *root, const char *dir)
                   dir + strlen(root)) < PAI__OWN_PATH;
 }
 
-/* In a root that is hidden they lie where no task sees them: other tasks of the
- * job could put a link in the place of one in the job's folder, just before it
- * is shown. */
-const char *pai__own_add(pai__words *w, const pai_launch_plan *plan,
+/* If the root is hidden they are where no task sees them: otherwise other
+ * tasks of the job could replace a folder in the job's folder by a link just
+ * before it is mounted. */
+const char *pai__own_add(pai__backend_words *w, const pai_launch_plan *plan,
                          const pai__surroundings *around, const char *name)
 {
   char own[PAI__OWN_PATH];
@@ -138,10 +140,10 @@ const char *pai__own_add(pai__words *w, const pai_launch_plan *plan,
   return w->failed ? NULL : w->at[w->len - 1];
 }
 
-/* --- what is in it ----------------------------------------------------------------- */
+/* --- content ------------------------------------------------------------- */
 
-/* A root that is hidden is shown later, as far as it is. */
-static void add_tmp(pai__words *w, const pai_launch_plan *plan,
+/* The visible part of a hidden root is mounted later. */
+static void add_tmp(pai__backend_words *w, const pai_launch_plan *plan,
                     const pai__surroundings *around)
 {
   const char *const paths[] = { around->root, around->here, plan->workdir,
@@ -159,7 +161,7 @@ static void add_tmp(pai__words *w, const pai_launch_plan *plan,
   show_all(w, "/tmp", open, n);
 }
 
-static void add_mount(pai__words *w, const pai_launch_plan *plan,
+static void add_mount(pai__backend_words *w, const pai_launch_plan *plan,
                       const pai_launch_mount *m,
                       const pai__surroundings *around)
 {
@@ -168,7 +170,7 @@ static void add_mount(pai__words *w, const pai_launch_plan *plan,
   pai__words_add(w, m->readonly ? "--ro-bind" : "--bind");
   pai__words_add(w, m->source);
   pai__words_add(w, m->target);
-  if (shows_root_in_place(m, around)) { /* over what was shown in it */
+  if (shows_root_in_place(m, around)) { /* covers earlier mounts in it */
     hide(w, plan, around);
   } else if (root != NULL) {
     pai__words_add(w, "--tmpfs");
@@ -176,14 +178,15 @@ static void add_mount(pai__words *w, const pai_launch_plan *plan,
   }
 }
 
-static void add_number(pai__words *w, const char *option, int number)
+static void add_number(pai__backend_words *w, const char *option, int number)
 {
   pai__words_add(w, option);
   pai__words_printf(w, "%d", number);
 }
 
-/* Of its own, or its job's. */
-static void add_processes(pai__words *w, const pai__surroundings *around)
+/* Adds pid and user namespaces, new ones or the job's. */
+static void add_processes(pai__backend_words *w,
+                          const pai__surroundings *around)
 {
   if (around->join_user)
     add_number(w, "--userns", PAI_ORDER_USER_FD);
@@ -199,22 +202,22 @@ static void add_processes(pai__words *w, const pai__surroundings *around)
   pai__words_add(w, "/proc");
 }
 
-/* --- apart ----------------------------------------------------------------------- */
+/* --- isolated tasks ------------------------------------------------------ */
 
 static bool is_apart(const pai_launch_plan *plan)
 {
   return (plan->flags & PAI_LAUNCH_APART) != 0;
 }
 
-static void bind(pai__words *w, const char *word, const char *path)
+static void bind(pai__backend_words *w, const char *word, const char *path)
 {
   pai__words_add(w, word);
   pai__words_add(w, path);
   pai__words_add(w, path);
 }
 
-/* Terminals of its own, and of the machine its GPUs. */
-static void add_devices(pai__words *w, const pai_launch_plan *plan,
+/* Adds its own terminals, and the GPUs of the machine. */
+static void add_devices(pai__backend_words *w, const pai_launch_plan *plan,
                         const pai__surroundings *around)
 {
   pai__words_add(w, "--dev");
@@ -225,8 +228,9 @@ static void add_devices(pai__words *w, const pai_launch_plan *plan,
     bind(w, "--dev-bind-try", "/dev/infiniband");
 }
 
-/* Memory, held to what the task was given; other jobs neither see nor fill it. */
-static void add_shm(pai__words *w, const pai__surroundings *around)
+/* Adds /dev/shm in memory, within the task's limit; other jobs neither see nor
+ * fill it. */
+static void add_shm(pai__backend_words *w, const pai__surroundings *around)
 {
   pai__words_add(w, around->shm != NULL ? "--bind" : "--tmpfs");
   if (around->shm != NULL)
@@ -234,9 +238,9 @@ static void add_shm(pai__words *w, const pai__surroundings *around)
   pai__words_add(w, "/dev/shm");
 }
 
-/* Of /run, where sockets of the user's session and of engines are, what is
- * needed to find names, and NVIDIA's service. */
-static void hide_run(pai__words *w)
+/* Adds the part of /run that name resolution and NVIDIA's service need; it
+ * also has sockets of the user's session and of engines, which stay hidden. */
+static void hide_run(pai__backend_words *w)
 {
   static const char *const open[] = {
     "/run/systemd/resolve", "/run/resolvconf",
@@ -249,8 +253,8 @@ static void hide_run(pai__words *w)
     bind(w, "--ro-bind-try", open[i]);
 }
 
-/* What the user has outside is neither seen nor written to. */
-static void hide_user(pai__words *w, const pai_launch_plan *plan,
+/* Hides the user's own files outside. */
+static void hide_user(pai__backend_words *w, const pai_launch_plan *plan,
                       const pai__surroundings *around)
 {
   const char *const *home = around->homes;
@@ -271,7 +275,7 @@ static void hide_user(pai__words *w, const pai_launch_plan *plan,
   }
 }
 
-/* --- whether it is so ---------------------------------------------------------- */
+/* --- checking the mounts ------------------------------------------------- */
 
 bool pai__bwrap_shows_workdir(const pai_launch_plan *plan,
                               const pai__surroundings *around)
@@ -282,7 +286,7 @@ bool pai__bwrap_shows_workdir(const pai_launch_plan *plan,
          is_below(plan->workdir, "/tmp");
 }
 
-/* By what is mounted after the first `n`. */
+/* Returns whether a mount after the first `n` covers the path. */
 static bool is_covered(const char *path, const pai_launch_plan *plan, size_t n)
 {
   for (; n < plan->nmounts; n++)
@@ -291,7 +295,8 @@ static bool is_covered(const char *path, const pai_launch_plan *plan, size_t n)
   return false;
 }
 
-static void look_at(pai__words *w, const char *identity, const char *path)
+static void look_at(pai__backend_words *w, const char *identity,
+                    const char *path)
 {
   if (identity[0] == '\0')
     return;
@@ -299,7 +304,7 @@ static void look_at(pai__words *w, const char *identity, const char *path)
   pai__words_add(w, path);
 }
 
-bool pai__bwrap_look(pai__words *w, const pai_launch_plan *plan,
+bool pai__bwrap_look(pai__backend_words *w, const pai_launch_plan *plan,
                      const pai__surroundings *around)
 {
   const char *const *identity = around->identities;
@@ -329,9 +334,9 @@ bool pai__bwrap_look(pai__words *w, const pai_launch_plan *plan,
   return false;
 }
 
-/* --- all of it ------------------------------------------------------------------- */
+/* --- the whole command line ---------------------------------------------- */
 
-/* One apart in a home of its own. */
+/* Returns the working directory; an isolated task has its own home. */
 static const char *begins_in(const pai_launch_plan *plan,
                              const pai__surroundings *around)
 {
@@ -341,7 +346,7 @@ static const char *begins_in(const pai_launch_plan *plan,
                                                            : "/tmp";
 }
 
-void pai__bwrap_words(pai__words *w, const char *bwrap,
+void pai__bwrap_words(pai__backend_words *w, const char *bwrap,
                       const pai_launch_plan *plan,
                       const pai__surroundings *around)
 {

@@ -1,7 +1,7 @@
-/* status.c - reads what the supervisor wrote, line by line */
+/* status.c - parses a task's file `status` */
 #include "backend/local/status.h"
 
-/* The next word of a line that ends at `end`; NULL: there is none. */
+/* Returns the next word of a line that ends at `end`, or NULL. */
 static const char *next_word(const char **at, const char *end, size_t *len)
 {
   const char *word;
@@ -15,7 +15,7 @@ static const char *next_word(const char **at, const char *end, size_t *len)
   return *len > 0 ? word : NULL;
 }
 
-/* 0 where there is no number. */
+/* Returns 0 if there is no number. */
 static int64_t next_number(const char **at, const char *end)
 {
   size_t len;
@@ -70,7 +70,8 @@ static void take_line(pai__status *s, const char *at, const char *end)
 
   if (word == NULL)
     return;
-  if (s->kind == PAI__STATUS_EMPTY) { /* the first says whose file it is */
+  if (s->kind == PAI__STATUS_EMPTY) { /* the first line identifies the
+                                         supervisor */
     if (is_word(word, len, "never"))
       s->kind = PAI__STATUS_NEVER;
     else if (is_word(word, len, "supervisor"))

@@ -1,16 +1,16 @@
 /*
- * task.c - one task, as seen by the process that waits for it
+ * task.c - a task as seen by the process that waits for it
  *
- * What happened is what the supervisor wrote; its own end is but the moment to
- * read that.  So it is the same whose child it is, and how often the platform
- * was started meanwhile.
+ * The result is what the supervisor wrote; its own exit only triggers reading
+ * it.  So it does not matter whose child it is, or how often the platform was
+ * restarted.
  */
 #include "backend/local/local.h"
 
 #include "backend/local/posix_files.h"
 #include "backend/local/posix_launch.h"
 
-#include "base/posix_errno.h"
+#include "base/os/posix_errno.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { TAIL = 65536, LATER_MS = 100 };
 
 static void look_later(local_task *t);
 
-/* --- its memory ------------------------------------------------------------ */
+/* --- memory -------------------------------------------------------------- */
 
 static void free_memory(local_task *t)
 {
@@ -68,10 +68,10 @@ void pai__local_task_close(local_task *t)
     close_watch(&t->watches[i]);
   if (t->waiting)
     uv_close((uv_handle_t *)&t->later, on_closed);
-  uv_close((uv_handle_t *)&t->turn, on_closed);
+  uv_close((uv_handle_t *)&t->step, on_closed);
 }
 
-/* Whose it is, if not this process's. */
+/* Looks up the task's owner, if that is another user. */
 static int find_owner(local_task *t, pai_error **err)
 {
   const pai_backend_host *host = &t->owner->host;
@@ -87,7 +87,7 @@ static int find_owner(local_task *t, pai_error **err)
   rc = pai__user_by_name(t->who, name, err);
   if (rc < 0)
     return rc;
-  if (t->who->uid == 0) { /* as this process is */
+  if (t->who->uid == 0) { /* the same as this process */
     pai__free(&t->owner->alloc, t->who, sizeof(*t->who));
     t->who = NULL;
   } else if (!pai__user_is_root()) {
@@ -97,7 +97,8 @@ static int find_owner(local_task *t, pai_error **err)
   return PAI_OK;
 }
 
-/* Its folder, and the one that no task writes to, if there is a root. */
+/* Sets its folder, and the folder that no task can write to, if there is a
+ * root. */
 static int set_dirs(local_task *t, const char *dir, pai_error **err)
 {
   const pai_alloc *alloc = &t->owner->alloc;
@@ -132,14 +133,14 @@ int pai__local_task_new(local_task **out, local *l, uint64_t id,
   for (int i = 0; i < LOCAL_WATCHES; i++)
     t->watches[i].process.fd = -1;
   pai__local_follow_init(t);
-  (void)uv_idle_init(pai__loop_uv(l->host.loop), &t->turn); /* cannot fail */
-  t->turn.data = t;
+  (void)uv_idle_init(pai__loop_uv(l->host.loop), &t->step); /* cannot fail */
+  t->step.data = t;
   t->handles = 1;
   l->unfreed++;
   return PAI_OK;
 }
 
-/* In the task's folder only what its user may is done. */
+/* Uses only the user's rights in the task's folder. */
 int pai__local_task_status(pai__status *out, const local_task *t,
                            pai_error **err)
 {
@@ -154,7 +155,7 @@ int pai__local_task_status(pai__status *out, const local_task *t,
   return rc;
 }
 
-/* --- its end ----------------------------------------------------------------- */
+/* --- the end ------------------------------------------------------------- */
 
 static void tell_lost(pai_task_end *end, const pai__status *s,
                       const char *boot)
@@ -162,14 +163,14 @@ static void tell_lost(pai_task_end *end, const pai__status *s,
   end->how = PAI_END_LOST;
   end->code = PAI_CODE_LOST;
   if (s->kind == PAI__STATUS_NEVER)
-    end->text = "it was never started";
+    end->text = "the task never started";
   else if (s->kind == PAI__STATUS_RUNS && strcmp(s->boot, boot) != 0)
     end->text = "the machine was restarted while the task ran";
   else
-    end->text = "its supervisor was killed, and it with that";
+    end->text = "its supervisor was killed, and the task with it";
 }
 
-/* No status at all: the supervisor says by its exit code why it made none. */
+/* There is no status: the supervisor's exit code says why. */
 static void tell_no_status(pai_task_end *end, const local_task *t, char *text,
                            size_t size)
 {
@@ -178,10 +179,10 @@ static void tell_no_status(pai_task_end *end, const local_task *t, char *text,
   end->code = 126;
   end->text = text;
   if (t->exit_code > 0)
-    (void)snprintf(text, size, "its supervisor could not begin: %s",
+    (void)snprintf(text, size, "its supervisor could not start: %s",
                    uv_strerror(-t->exit_code));
   else
-    (void)snprintf(text, size, "its supervisor could not begin");
+    (void)snprintf(text, size, "its supervisor could not start");
 }
 
 static void fill_end(pai_task_end *end, const pai__status *s, const char *boot)
@@ -203,19 +204,20 @@ static void fill_end(pai_task_end *end, const pai__status *s, const char *boot)
   case PAI__STATUS_FAILED:
     end->how =
       pai__errno_is_shortage(s->error) ? PAI_END_SHORT : PAI_END_FAILED;
-    end->text = "it could not be started";
+    end->text = "the task could not be started";
     break;
   case PAI__STATUS_EMPTY:
   case PAI__STATUS_NEVER:
   case PAI__STATUS_RUNS: tell_lost(end, s, boot); break;
   }
   if (s->oom == 1)
-    end->text = "it used more memory than it asked for";
+    end->text = "the task used more memory than it requested";
   else if (s->oom == 2)
     end->text = "killed; out of memory?";
 }
 
-/* The last line of the log `runtime` says why it did not start. */
+/* Takes the cause of a failed start from the last line of the log
+ * `runtime`. */
 static void tell_last_line(pai_task_end *end, char *text, size_t size)
 {
   size_t len = end->runtime_len;
@@ -235,8 +237,8 @@ static void tell_last_line(pai_task_end *end, char *text, size_t size)
   end->text = text;
 }
 
-/* How it ended, read once more later if this process lacks what that takes: a
- * result is never lost to that. */
+/* Reads the result; if this process lacks resources for that, it tries again
+ * later, so that no result is lost. */
 static bool find_end(pai_task_end *end, pai__status *status,
                      const local_task *t, char *text, size_t size)
 {
@@ -255,15 +257,14 @@ static bool find_end(pai_task_end *end, pai__status *status,
   return true;
 }
 
-/* What a start leaves that its supervisor could not, or had no time to, clear
- * away.  Its status stays until the next start: a platform that is killed before
- * finds there that nothing ran. */
+/* Removes what a supervisor could not remove.  The status stays until the next
+ * start: if the platform is killed before, it finds there that nothing ran. */
 static void clear(local_task *t, const pai_task_end *end, bool no_status)
 {
   local *l = t->owner;
 
   if (end->how == PAI_END_LOST || end->how == PAI_END_SHORT || no_status ||
-      t->who != NULL) /* who could not do it */
+      t->who != NULL) /* the supervisor lacked the rights */
     pai__groups_end(&l->groups, t->dir, &l->alloc);
   pai__groups_leave(t->above);
 }
@@ -289,9 +290,9 @@ static void report(local_task *t)
   if (end.how == PAI_END_LOST)
     pai__container_forget(&l->runtimes, t->dir);
   end.output_lost = status.cut;
-  if (status.cut) /* what is in no log was not told either */
+  if (status.cut) /* output missing in a log could not be passed on either */
     pai__log_line(&l->log, PAI_LOG_WARNING,
-                  "output is missing in a log of %s, as on a full disk",
+                  "output is missing in a log of %s (is the disk full?)",
                   t->dir);
   if (pai__as_user(t->who)) {
     pai__files_tail(&runtime, t->dir, "runtime", most, no_links);
@@ -305,13 +306,13 @@ static void report(local_task *t)
   end.runtime_len = runtime.len;
   if (status.kind == PAI__STATUS_FAILED)
     tell_last_line(&end, text, sizeof(text));
-  pai__local_task_close(t); /* before the owner does more; t stays for now */
+  pai__local_task_close(t); /* before the owner's callback; t is freed later */
   l->host.ended(l->host.user_data, t->id, &end);
   pai__buf_dispose(&log);
   pai__buf_dispose(&runtime);
 }
 
-static void on_turn(uv_idle_t *idle)
+static void on_step(uv_idle_t *idle)
 {
   local_task *t = idle->data;
   bool more = pai__local_follow_more(t);
@@ -327,12 +328,12 @@ static void on_turn(uv_idle_t *idle)
 
 void pai__local_task_wake(local_task *t)
 {
-  (void)uv_idle_start(&t->turn, on_turn);
+  (void)uv_idle_start(&t->step, on_step);
 }
 
-/* --- to wait for it ------------------------------------------------------------ */
+/* --- waiting ------------------------------------------------------------- */
 
-/* The supervisor has ended: so has the task, unless its keeper is left. */
+/* The supervisor has ended: so has the task, unless its keeper still runs. */
 static void supervisor_ended(local_task *t)
 {
   int rc = pai__local_task_watch_keeper(t);
@@ -407,7 +408,7 @@ int pai__local_task_watch(local_task *t, int which, pai__process *process)
   return rc;
 }
 
-/* Its session is the supervisor's own, so its number tells it from others. */
+/* The supervisor leads its own session, whose number identifies the keeper. */
 int pai__local_task_watch_keeper(local_task *t)
 {
   pai_error *err = NULL;
@@ -446,8 +447,8 @@ static void forget_start(const local_task *t)
     pai__files_forget_status(t->own);
 }
 
-/* The supervisor cannot be watched: it ends, and the start is as if it had never
- * been, so that it may be made again in the same folder. */
+/* The supervisor cannot be watched: kills it and undoes the start, so that it
+ * can be repeated in the same folder. */
 static void take_back(local_task *t, int pid)
 {
   pai__status s = { .kind = PAI__STATUS_EMPTY };
@@ -459,7 +460,7 @@ static void take_back(local_task *t, int pid)
   forget_start(t);
 }
 
-/* The start before this one was a shortage, and may be made again. */
+/* The previous start failed from a shortage, and may be repeated. */
 static void forget_short(const local_task *t)
 {
   pai__status s;
@@ -477,13 +478,14 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
   int pid, spare, rc;
 
   if (pai__map_get(&l->tasks, &id, sizeof(id)) != NULL)
-    return pai__fail(err, PAI_EEXISTS, "task %llu runs already",
+    return pai__fail(err, PAI_EEXISTS, "task %llu is already running",
                      (unsigned long long)id);
   rc = pai__local_task_new(&t, l, id, plan->dir, err);
   if (rc < 0)
     return rc;
   forget_short(t);
-  spare = pai__local_spare(); /* for the watch, before anything runs */
+  spare = pai__local_spare(); /* for the watch; reserved before anything
+                                 runs */
   pid =
     spare < 0 ? pai__local_watch_errno(err) : pai__local_launch(t, plan, err);
   pai__files_close(spare);
@@ -503,7 +505,7 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
   return rc;
 }
 
-/* --- its stop --------------------------------------------------------------------- */
+/* --- stop ---------------------------------------------------------------- */
 
 void pai__local_task_stop(local_task *t, int how)
 {

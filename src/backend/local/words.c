@@ -1,21 +1,22 @@
-/* words.c - a growing list of texts */
+/* words.c - a growing list of texts, as argv */
 #include "backend/local/words.h"
 
 #include "base/buf.h"
+#include "base/hash.h"
 
-void pai__words_init(pai__words *w, const pai_alloc *alloc)
+void pai__words_init(pai__backend_words *w, const pai_alloc *alloc)
 {
   memset(w, 0, sizeof(*w));
   pai__arena_init(&w->arena, alloc);
 }
 
-void pai__words_dispose(pai__words *w)
+void pai__words_dispose(pai__backend_words *w)
 {
   pai__free(w->arena.alloc, w->at, w->cap * sizeof(*w->at));
   pai__arena_dispose(&w->arena);
 }
 
-void pai__words_add(pai__words *w, const char *word)
+void pai__words_add(pai__backend_words *w, const char *word)
 {
   if (word == NULL || PAI__VEC_ROOM(w->arena.alloc, w->at, w->len, w->cap) < 0)
     w->failed = true;
@@ -28,7 +29,7 @@ void pai__words_add(pai__words *w, const char *word)
     w->at[w->len] = NULL;
 }
 
-void pai__words_cut(pai__words *w, size_t len)
+void pai__words_cut(pai__backend_words *w, size_t len)
 {
   if (w->failed || len >= w->len)
     return;
@@ -36,7 +37,7 @@ void pai__words_cut(pai__words *w, size_t len)
   w->at[len] = NULL;
 }
 
-void pai__words_printf(pai__words *w, const char *fmt, ...)
+void pai__words_printf(pai__backend_words *w, const char *fmt, ...)
 {
   const char *text = NULL;
   pai__buf b;
@@ -54,9 +55,5 @@ void pai__words_printf(pai__words *w, const char *fmt, ...)
 
 uint64_t pai__text_hash(const char *text)
 {
-  uint64_t hash = 14695981039346656037u; /* FNV-1a */
-
-  for (; *text != '\0'; text++)
-    hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-  return hash;
+  return pai__hash_text(PAI__HASH_SEED, text);
 }

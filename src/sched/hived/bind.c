@@ -1,12 +1,12 @@
 /*
- * bind.c - virtual cells and what they are, and the use of leaf cells
+ * bind.c - binds virtual to physical cells, and counts the use of leaf cells
  *
- * A virtual cell is bound while something in it is used, or is sick; then so
- * are all it is in.  A pinned one always is.
+ * A virtual cell is bound while something in it is used or sick, and then so
+ * are its parents.  A pinned cell is always bound.
  */
 #include "sched/hived/engine.h"
 
-/* --- roots that are not bound --------------------------------------------- */
+/* --- unbound roots -------------------------------------------------------- */
 
 static void mark_root(pai__hived *h, const pai__vcell *v, bool unbound)
 {
@@ -112,7 +112,7 @@ uint32_t pai__unbound_child(const pai__hived *h, uint32_t vcell)
   return PAI__NOTHING;
 }
 
-/* --- priorities: of the cells above leaves, the highest in them ----------- */
+/* --- priorities of cells: the highest of their leaves --------------------- */
 
 static void set_physical(pai__hived *h, uint32_t cell, int16_t x)
 {
@@ -233,14 +233,14 @@ bool pai__allocate_leaf(pai__hived *h, uint32_t leaf, uint32_t vcell,
                                false);
 }
 
-/* Nothing in a preassigned cell is used any more. */
+/* Gives a preassigned cell back when nothing in it is used. */
 static void give_root(pai__hived *h, uint32_t root, uint32_t cell)
 {
   bool doomed = h->pcells[cell].at_doomed != PAI__NOTHING;
 
   if (doomed && pai__is_sick(&h->pcells[cell]))
     return;
-  /* One that became well while it was used. */
+  /* It became healthy while it was used. */
   if (doomed) {
     pai__mend(h, PAI__MENDED_Q6);
     pai__doomed_remove(h, cell, root);

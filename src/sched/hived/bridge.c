@@ -1,4 +1,5 @@
-/* bridge.c - between requests of the scheduler and HiveD's groups */
+/* bridge.c - state of the policy `hived`: cells and places of the scheduler's
+ * cluster */
 #include "sched/hived/bridge.h"
 
 #include "json/json.h"
@@ -18,30 +19,15 @@ void pai__bridge_name_of(pai__bridge_name *name, uint64_t id,
                                "%" PRIu64 ".%" PRIu32, id, instance);
 }
 
-static bool read_digits(const char *s, const char *end, uint64_t most,
-                        uint64_t *out)
-{
-  *out = 0;
-  for (; s < end && *s >= '0' && *s <= '9'; s++) {
-    uint64_t digit = (uint64_t)(*s - '0');
-
-    if (*out > (most - digit) / 10)
-      return false;
-    *out = *out * 10 + digit;
-  }
-  return s == end;
-}
-
 bool pai__bridge_name_read(const char *text, uint64_t *id, uint32_t *instance)
 {
-  const char *end = strchr(text, '.');
-  uint64_t number;
+  pai__bridge_name name;
+  char *end;
 
-  if (end == NULL || !read_digits(text, end, UINT64_MAX, id) ||
-      !read_digits(end + 1, text + strlen(text), UINT32_MAX, &number))
-    return false;
-  *instance = (uint32_t)number;
-  return true;
+  *id = strtoull(text, &end, 10);
+  *instance = *end == '.' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
+  pai__bridge_name_of(&name, *id, *instance);
+  return strcmp(name.text, text) == 0;
 }
 
 uint64_t pai__bridge_pod(uint64_t id, uint32_t instance, uint32_t task)
@@ -56,20 +42,23 @@ uint64_t pai__bridge_pod(uint64_t id, uint32_t instance, uint32_t task)
 
 static pai__leaf_place *place_of(const pai__bridge *g, uint32_t leaf)
 {
-  return (pai__leaf_place *)g->banks->places.data + leaf;
+  return (pai__leaf_place *)g->shared->places.data + leaf;
 }
 
-static uint32_t *leaf_at(const pai__bridge *g, const pai__park *park,
-                         uint32_t node, uint32_t bit)
+static uint32_t *leaf_at(const pai__bridge *g,
+                         const pai__sched_cluster *cluster, uint32_t node,
+                         uint32_t bit)
 {
-  return (uint32_t *)g->banks->leaves.data + park->spots[node].first_gpu + bit;
+  return (uint32_t *)g->shared->leaves.data + cluster->nodes[node].first_gpu +
+         bit;
 }
 
-/* The bit of a device on a node, by the number that jobs are told. */
-static uint32_t bit_of(const pai__park *park, uint32_t node, uint32_t number)
+/* Bit of a GPU on a node, by the device number that jobs see. */
+static uint32_t bit_of(const pai__sched_cluster *cluster, uint32_t node,
+                       uint32_t number)
 {
-  const uint16_t *numbers = park->numbers + park->spots[node].first_gpu;
-  uint32_t bit = 0, n = pai__build_of(park, node)->gpus;
+  const uint16_t *numbers = cluster->numbers + cluster->nodes[node].first_gpu;
+  uint32_t bit = 0, n = pai__sched_sku_of(cluster, node)->gpus;
 
   while (bit < n && numbers[bit] != number)
     bit++;
@@ -85,38 +74,38 @@ static uint32_t count_leaves(const pai_cluster *c)
   return n;
 }
 
-static int find_places(pai__bridge *g, const pai__park *park)
+static int find_places(pai__bridge *g, const pai__sched_cluster *cluster)
 {
-  pai__banks *b = g->banks;
+  pai__bridge_shared *b = g->shared;
   const pai_cluster *c = b->cluster;
   uint32_t nleaves = count_leaves(c), ngpus = 0;
 
-  for (uint32_t i = 0; i < park->nspots; i++)
-    ngpus += pai__build_of(park, i)->gpus;
+  for (uint32_t i = 0; i < cluster->nnodes; i++)
+    ngpus += pai__sched_sku_of(cluster, i)->gpus;
   if (pai__flat_reserve(&b->places, &b->alloc, nleaves) < 0 ||
       pai__flat_reserve(&b->leaves, &b->alloc, ngpus) < 0 ||
-      pai__flat_reserve(&b->nodes, &b->alloc, park->nspots) < 0)
+      pai__flat_reserve(&b->nodes, &b->alloc, cluster->nnodes) < 0)
     return PAI_ENOMEM;
   (void)pai__flat_push(&b->places, nleaves);
   (void)pai__flat_push(&b->leaves, ngpus);
-  (void)pai__flat_push(&b->nodes, park->nspots);
+  (void)pai__flat_push(&b->nodes, cluster->nnodes);
   for (uint32_t i = 0; i < ngpus; i++)
     ((uint32_t *)b->leaves.data)[i] = PAI__NONE;
-  for (uint32_t i = 0; i < park->nspots; i++)
+  for (uint32_t i = 0; i < cluster->nnodes; i++)
     ((uint32_t *)b->nodes.data)[i] = PAI__NONE;
   for (uint32_t i = 0; i < nleaves; i++) {
     uint32_t node = pai__hived_leaf_node(g->engine, i);
     pai__leaf_place *p = place_of(g, i);
 
-    p->node = pai__park_node(park, c->nodes[node].name);
+    p->node = pai__sched_cluster_node(cluster, c->nodes[node].name);
     p->bit = p->node == PAI__NONE
                ? PAI__NONE
-               : bit_of(park, p->node, pai__hived_leaf_index(g->engine, i));
+               : bit_of(cluster, p->node, pai__hived_leaf_index(g->engine, i));
     if (p->bit == PAI__NONE) {
       p->node = PAI__NONE;
       continue;
     }
-    *leaf_at(g, park, p->node, p->bit) = i;
+    *leaf_at(g, cluster, p->node, p->bit) = i;
     ((uint32_t *)b->nodes.data)[p->node] = node;
   }
   return PAI_OK;
@@ -124,39 +113,24 @@ static int find_places(pai__bridge *g, const pai__park *park)
 
 /* --- life ----------------------------------------------------------------- */
 
-static int collect(void *user_data, const char *bytes, size_t len)
-{
-  pai__buf_add(user_data, bytes, len);
-  return pai__buf_ok(user_data) ? PAI_OK : PAI_ENOMEM;
-}
-
-/* A cluster that HiveD could start with: cells for machines that have none, a
- * virtual cluster where there is none. */
-static int as_hived(pai__bridge *g, const pai__park *park, pai_error **err)
+/* Copies the cluster in a form that HiveD can start with: with cells for
+ * machines without any, and at least one virtual cluster. */
+static int as_hived(pai__bridge *g, const pai__sched_cluster *cluster,
+                    pai_error **err)
 {
   pai_cluster_options o = PAI_CLUSTER_OPTIONS_INIT;
-  pai_cluster *own;
-  pai__buf text;
   int rc;
 
   o.alloc = &g->alloc;
   o.form = "openpai";
-  rc = pai_cluster_parse(&own, park->text, park->text_len, &o, err);
-  if (rc < 0)
-    return rc;
-  pai__buf_init(&text, &g->alloc);
-  rc = pai_cluster_write_hived(own, PAI_FORMAT_JSON, collect, &text, err);
-  o.form = "hived";
-  if (rc == PAI_OK)
-    rc = pai_cluster_parse(&g->banks->cluster, text.data, text.len, &o, err);
-  pai__buf_dispose(&text);
-  pai_cluster_free(own);
-  return rc;
+  rc = pai_cluster_parse(&g->shared->cluster, cluster->text, cluster->text_len,
+                         &o, err);
+  return rc == PAI_OK ? pai__cluster_as_hived(g->shared->cluster, err) : rc;
 }
 
-static pai__banks *new_banks(const pai_alloc *alloc)
+static pai__bridge_shared *new_shared(const pai_alloc *alloc)
 {
-  pai__banks *b = pai__zalloc(alloc, sizeof(*b));
+  pai__bridge_shared *b = pai__zalloc(alloc, sizeof(*b));
 
   if (b == NULL)
     return NULL;
@@ -168,7 +142,7 @@ static pai__banks *new_banks(const pai_alloc *alloc)
   return b;
 }
 
-static void unref_banks(pai__banks *b)
+static void unref_shared(pai__bridge_shared *b)
 {
   pai_alloc alloc;
 
@@ -201,22 +175,25 @@ static pai__bridge *new_bridge(const pai_alloc *alloc)
   return g;
 }
 
+static void dispose(pai__bridge *g)
+{
+  pai__flat *list[] = { &g->reserving, &g->members, &g->wanted, &g->types,
+                        &g->suggested, &g->tasks,   &g->beside };
+
+  pai__hived_free(g->engine);
+  unref_shared(g->shared);
+  for (size_t i = 0; i < PAI__LEN(list); i++)
+    pai__flat_dispose(list[i], &g->alloc);
+  pai__waiters_dispose(&g->waiters, &g->alloc);
+}
+
 void pai__bridge_free(pai__bridge *g)
 {
   pai_alloc alloc;
 
   if (g == NULL)
     return;
-  pai__hived_free(g->engine);
-  unref_banks(g->banks);
-  pai__flat_dispose(&g->reserving, &g->alloc);
-  pai__flat_dispose(&g->members, &g->alloc);
-  pai__flat_dispose(&g->wanted, &g->alloc);
-  pai__flat_dispose(&g->types, &g->alloc);
-  pai__flat_dispose(&g->suggested, &g->alloc);
-  pai__flat_dispose(&g->tasks, &g->alloc);
-  pai__flat_dispose(&g->beside, &g->alloc);
-  pai__waiters_dispose(&g->waiters, &g->alloc);
+  dispose(g);
   alloc = g->alloc;
   pai__free(&alloc, g, sizeof(*g));
 }
@@ -238,7 +215,8 @@ static bool is_known(const pai__bridge *g, const pai_sched *s,
   return pai__hived_find_group(g->engine, name.text, name.len) != PAI__NOTHING;
 }
 
-/* What runs already, in the order in which it was placed. */
+/* Binds current runs that the engine does not know, in the order of their
+ * start. */
 static int bind_all(pai__bridge *g, const pai_sched *s,
                     const pai__bridge *before)
 {
@@ -265,27 +243,13 @@ static int make(pai__bridge *g, const pai_sched *s, pai_error **err)
 {
   int rc;
 
-  g->banks = new_banks(&g->alloc);
-  if (g->banks == NULL)
+  g->shared = new_shared(&g->alloc);
+  if (g->shared == NULL)
     return PAI_ENOMEM;
-  rc = as_hived(g, s->park, err);
+  rc = as_hived(g, s->cluster, err);
   if (rc == PAI_OK)
-    rc = pai__hived_new(&g->engine, g->banks->cluster, &g->alloc, err);
-  return rc == PAI_OK ? find_places(g, s->park) : rc;
-}
-
-/* Hands it out, or frees it and tells the host why. */
-static int finish(pai__bridge **out, const pai_policy_host *host,
-                  pai__bridge *g, int rc, pai_error *err)
-{
-  *out = rc == PAI_OK ? g : NULL;
-  if (rc == PAI_OK)
-    return rc;
-  if (err != NULL)
-    (void)host->give_up(host, rc, pai_error_message(err));
-  pai_error_free(err);
-  pai__bridge_free(g);
-  return rc;
+    rc = pai__hived_new(&g->engine, g->shared->cluster, &g->alloc, err);
+  return rc == PAI_OK ? find_places(g, s->cluster) : rc;
 }
 
 int pai__bridge_catch_up(pai__bridge *g, const pai_sched *s)
@@ -298,26 +262,6 @@ int pai__bridge_catch_up(pai__bridge *g, const pai_sched *s)
   return rc;
 }
 
-int pai__bridge_new(pai__bridge **out, const pai_policy_host *host,
-                    const pai__bridge *before)
-{
-  const pai_sched *s = host->sched;
-  pai__bridge *g = new_bridge(&s->alloc);
-  pai_error *err = NULL;
-  int rc;
-
-  *out = NULL;
-  if (g == NULL)
-    return PAI_ENOMEM;
-  rc = make(g, s, &err);
-  for (uint32_t i = 0; rc == PAI_OK && i < s->park->nspots; i++)
-    pai__bridge_see_node(g, s, i);
-  if (rc == PAI_OK)
-    rc = bind_all(g, s, before);
-  g->claims = s->claims.len != 0;
-  return finish(out, host, g, rc, err);
-}
-
 /* --- saving --------------------------------------------------------------- */
 
 int pai__bridge_save(const pai__bridge *g, pai__buf *out)
@@ -328,10 +272,9 @@ int pai__bridge_save(const pai__bridge *g, pai__buf *out)
 
   pai__json_writer_init(&w, out, false);
   pai__json_begin_object(&w);
-  pai__json_key(&w, "cells", 5);
+  pai__json_member(&w, "cells");
   ok = pai__hived_save(g->engine, &w);
-  pai__json_key(&w, "reserving", 9);
-  pai__json_begin_array(&w);
+  pai__json_put_array(&w, "reserving");
   for (uint32_t i = 0; i < g->reserving.len; i++) {
     pai__bridge_name name;
 
@@ -386,8 +329,8 @@ static int load_state(pai__bridge *g, const char *saved, size_t len,
            : rc;
 }
 
-int pai__bridge_load(pai__bridge **out, const pai_policy_host *host,
-                     const char *saved, size_t len)
+int pai__bridge_new(pai__bridge **out, const pai_policy_host *host,
+                    const pai__bridge *before, const char *saved, size_t len)
 {
   const pai_sched *s = host->sched;
   pai__bridge *g = new_bridge(&s->alloc);
@@ -398,10 +341,22 @@ int pai__bridge_load(pai__bridge **out, const pai_policy_host *host,
   if (g == NULL)
     return PAI_ENOMEM;
   rc = make(g, s, &err);
+  for (uint32_t i = 0; rc == PAI_OK && saved == NULL && i < s->cluster->nnodes;
+       i++)
+    pai__bridge_see_node(g, s, i);
   if (rc == PAI_OK)
-    rc = load_state(g, saved, len, &err);
+    rc =
+      saved != NULL ? load_state(g, saved, len, &err) : bind_all(g, s, before);
   g->claims = s->claims.len != 0;
-  return finish(out, host, g, rc, err);
+  if (rc == PAI_OK) {
+    *out = g;
+    return rc;
+  }
+  if (err != NULL)
+    (void)host->give_up(host, rc, pai_error_message(err));
+  pai_error_free(err);
+  pai__bridge_free(g);
+  return rc;
 }
 
 int pai__bridge_clone(pai__bridge **out, const pai__bridge *g,
@@ -413,9 +368,9 @@ int pai__bridge_clone(pai__bridge **out, const pai__bridge *g,
   *out = NULL;
   if (copy == NULL)
     return PAI_ENOMEM;
-  copy->banks = g->banks;
+  copy->shared = g->shared;
   copy->claims = g->claims;
-  atomic_fetch_add_explicit(&g->banks->owners, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&g->shared->owners, 1, memory_order_relaxed);
   rc = pai__flat_copy(&copy->reserving, &g->reserving, alloc);
   if (rc == PAI_OK)
     rc = pai__hived_clone(&copy->engine, g->engine);
@@ -428,10 +383,10 @@ int pai__bridge_clone(pai__bridge **out, const pai__bridge *g,
 
 void pai__bridge_see_node(pai__bridge *g, const pai_sched *s, uint32_t node)
 {
-  const pai__room *room = pai__room_at(s, node);
-  uint32_t own = ((uint32_t *)g->banks->nodes.data)[node];
+  const pai__free_capacity *capacity = pai__free_capacity_at(s, node);
+  uint32_t own = ((uint32_t *)g->shared->nodes.data)[node];
 
   if (own != PAI__NONE)
     pai__hived_set_node(g->engine, own,
-                        room->state == PAI_NODE_UP && room->sick == 0);
+                        capacity->state == PAI_NODE_UP && capacity->sick == 0);
 }

@@ -1,4 +1,4 @@
-/* bridge_gang.c - requests as HiveD's groups, and what runs in their cells */
+/* bridge_gang.c - turns requests into HiveD groups, and binds runs to cells */
 #include "sched/hived/bridge.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@ static int by_leaves(const void *a, const void *b)
   return x->leaves < y->leaves ? -1 : x->leaves > y->leaves;
 }
 
-/* Tasks by how many GPUs they want, each number once; those that want none are
- * no pods of HiveD's. */
+/* Counts tasks by number of GPUs.  Tasks without GPUs are no pods of the
+ * group. */
 static int find_members(pai__bridge *g, const pai_sched *s, const pai__req *r,
                         uint32_t *type)
 {
@@ -49,7 +49,7 @@ int pai__bridge_request(pai__bridge *g, const pai_sched *s, uint32_t req,
                         const pai__bridge_name *name, pai__hived_request *out)
 {
   const pai__req *r = pai__req_at(s, req);
-  const char *vc = s->park->tenants[r->tenant].name;
+  const char *vc = s->cluster->vcs[r->vc_index].name;
   const char *pin = pai__texts_text(&s->names, r->pin);
   uint32_t type = PAI__NONE;
   int rc = find_members(g, s, r, &type);
@@ -70,16 +70,16 @@ int pai__bridge_request(pai__bridge *g, const pai_sched *s, uint32_t req,
   out->leaf_type = PAI__NOTHING;
   if (type != PAI__NONE)
     out->leaf_type =
-      type < s->park->nkinds
-        ? pai__hived_find_leaf_type(g->engine, s->park->kinds[type],
-                                    strlen(s->park->kinds[type]))
+      type < s->cluster->nkinds
+        ? pai__hived_find_leaf_type(g->engine, s->cluster->kinds[type],
+                                    strlen(s->cluster->kinds[type]))
         : PAI__HIVED_UNKNOWN;
   return PAI_OK;
 }
 
 /* --- binding -------------------------------------------------------------- */
 
-/* The next leaf of a mask, taken out of it. */
+/* Returns the leaf of the lowest GPU of a mask, and clears it there. */
 static uint32_t next_leaf(const pai__bridge *g, const pai_sched *s,
                           const pai__slot *slot, uint64_t *gpus)
 {
@@ -88,15 +88,16 @@ static uint32_t next_leaf(const pai__bridge *g, const pai_sched *s,
   while ((*gpus >> bit & 1) == 0)
     bit++;
   *gpus &= ~(UINT64_C(1) << bit);
-  return ((uint32_t *)
-            g->banks->leaves.data)[s->park->spots[slot->node].first_gpu + bit];
+  return ((uint32_t *)g->shared->leaves
+            .data)[s->cluster->nodes[slot->node].first_gpu + bit];
 }
 
-/* What the preassigned cell is that a leaf of a group was in, by its name. */
+/* Returns the type of the preassigned cell that a leaf of the group was in
+ * before, found by name. */
 static uint32_t former_type(const pai__bridge *g, const pai__bridge *before,
                             const pai__bridge_name *name, uint32_t leaf)
 {
-  const pai_cluster *old = before->banks->cluster, *c = g->banks->cluster;
+  const pai_cluster *old = before->shared->cluster, *c = g->shared->cluster;
   uint32_t group, own, type;
   size_t node;
 
@@ -137,18 +138,16 @@ static void add_leaf(const binding *b, uint32_t leaf)
   ((uint32_t *)b->g->types.data)[b->g->types.len++] = type;
 }
 
-/* All leaves of a run, tasks by ascending GPUs, and in their order; of a gang
- * that is smaller than it might be others are nowhere. */
+/* Lists the leaves of a run, tasks by ascending GPUs.  Tasks that an elastic
+ * gang lacks get PAI__NONE. */
 static int list_leaves(const binding *b)
 {
   pai__bridge *g = b->g;
   const pai__hived_member *members = g->members.data;
   const pai__want *w = pai__wants_of(b->s, pai__req_at(b->s, b->run->req));
   const pai__slot *slots = pai__slots_of(b->s, b->run);
-  uint32_t total = 0;
+  uint32_t total = pai__hived_before(members, g->members.len, 0).leaves;
 
-  for (uint32_t m = 0; m < g->members.len; m++)
-    total += members[m].leaves * members[m].pods;
   g->wanted.len = g->types.len = 0;
   if (pai__flat_reserve(&g->wanted, &g->alloc, total) < 0 ||
       pai__flat_reserve(&g->types, &g->alloc, total) < 0)
@@ -170,7 +169,7 @@ static int list_leaves(const binding *b)
   return PAI_OK;
 }
 
-/* All pods of a group have been bound. */
+/* Adds all pods of a group to the engine. */
 static int add_pods(const binding *b, pai__hived_request *q,
                     const pai__hived_info *info)
 {

@@ -1,12 +1,9 @@
-/* build.c - the cells of a cluster in flat arrays, and the state HiveD starts
- * with */
+/* build.c - builds the HiveD engine: cells, levels and the initial state */
 #include "sched/hived/build.h"
-
-#include <stdlib.h>
 
 /* --- cells ---------------------------------------------------------------- */
 
-static int make_cells(pai__building *b)
+static int make_cells(pai__hived_building *b)
 {
   pai__hived *h = b->h;
   const pai_cluster *c = h->cluster;
@@ -42,8 +39,8 @@ static int make_cells(pai__building *b)
   return PAI_OK;
 }
 
-/* Lists of chains and levels; the top cells are free. */
-static int make_levels(pai__building *b)
+/* Makes chains and levels; top cells are free. */
+static int make_levels(pai__hived_building *b)
 {
   pai__hived *h = b->h;
   const pai__cells *cells = &b->cells;
@@ -84,7 +81,7 @@ static int make_levels(pai__building *b)
   return PAI_OK;
 }
 
-static int make_nodes(pai__building *b)
+static int make_nodes(pai__hived_building *b)
 {
   pai__hived *h = b->h;
   const pai__cells *cells = &b->cells;
@@ -99,7 +96,7 @@ static int make_nodes(pai__building *b)
     h->node_first[h->pcells[h->pleaves[i].cell].node + 1]++;
   for (size_t i = 0; i < h->nnodes; i++)
     h->node_first[i + 1] += h->node_first[i];
-  /* Filled from the end, each node's begin moves to where it belongs. */
+  /* Filling from the end moves the start of each node to its place... */
   for (size_t i = h->nchains; i-- > 0;) {
     uint32_t count;
     const uint32_t *list = pai__cells_of(cells, &cells->chains[i], 1, &count);
@@ -110,19 +107,14 @@ static int make_nodes(pai__building *b)
       h->node_leaves[--h->node_first[cell->node + 1]] = cell->leaf;
     }
   }
-  /* ... which was one place to the right. */
+  /* ... which was one index higher. */
   for (size_t i = 0; i < h->nnodes; i++)
     h->node_first[i] = h->node_first[i + 1];
   h->node_first[h->nnodes] = (uint32_t)h->npleaves;
   return PAI_OK;
 }
 
-static int by_leaf_name(const void *a, const void *b)
-{
-  return strcmp(((const pai__named *)a)->name, ((const pai__named *)b)->name);
-}
-
-static int make_leaf_types(pai__building *b)
+static int make_leaf_types(pai__hived_building *b)
 {
   pai__hived *h = b->h;
   const pai_cluster *c = h->cluster;
@@ -139,7 +131,7 @@ static int make_leaf_types(pai__building *b)
 
     names[i] = (pai__named){ c->types[type].name, type };
   }
-  qsort(names, h->nchains, sizeof(*names), by_leaf_name);
+  pai__sort_names(names, h->nchains);
   h->ntype_chains = 0;
   for (size_t i = 0; i < h->nchains; i++) {
     if (i > 0 && names[i].index == names[i - 1].index)
@@ -160,7 +152,8 @@ static int make_leaf_types(pai__building *b)
 
 /* --- the whole ------------------------------------------------------------ */
 
-/* From the top of each chain down: what is left for those who want less. */
+/* Checks each chain from the top: what is left for virtual clusters that want
+ * smaller cells. */
 static int check_shares(pai__hived *h, pai_error **err)
 {
   const pai__cell_type *types = h->cluster->types;
@@ -188,8 +181,8 @@ static int check_shares(pai__hived *h, pai_error **err)
   return PAI_OK;
 }
 
-/* Whether what is free is enough: whole cells, and what larger ones that nobody
- * was promised can be divided into. */
+/* True if there are enough free cells: whole ones, and those that larger cells
+ * nobody was promised can be split into. */
 static bool is_enough(const pai__hived *h, uint32_t chain)
 {
   const pai__hived_chain *c = &h->chains[chain];
@@ -206,8 +199,8 @@ static bool is_enough(const pai__hived *h, uint32_t chain)
   return true;
 }
 
-/* Pinned cells are taken before anything else.  What is counted level by level
- * may be enough, and yet they leave too few whole cells above them. */
+/* Pinned cells are taken first.  Even if the counts of each level are enough,
+ * they may leave too few whole cells above them. */
 static int take_pins(pai__hived *h, pai_error **err)
 {
   for (size_t i = 0; i < h->npins; i++) {
@@ -229,16 +222,15 @@ static int take_pins(pai__hived *h, pai_error **err)
   return PAI_OK;
 }
 
-/* The state HiveD starts with: pinned cells are taken, all nodes are sick. */
-static int begin(pai__building *b, pai_error **err)
+/* Sets the initial state: pinned cells are taken, all nodes are sick. */
+static int begin(pai__hived_building *b, pai_error **err)
 {
   pai__hived *h = b->h;
 
   for (uint32_t i = 0; i < h->npcells; i = h->pcells[i].skip) {
     pai__hived_level *l = pai__level_of(h, &h->pcells[i]);
 
-    h->pcells[i].at_free = l->nfree;
-    h->lists[l->free + l->nfree++] = i;
+    pai__list_add(h, PAI__LIST_FREE, l->free, &l->nfree, i);
   }
   if (take_pins(h, err) < 0)
     return PAI_EINVAL;
@@ -253,16 +245,16 @@ static int begin(pai__building *b, pai_error **err)
   return PAI_OK;
 }
 
-static int build(pai__building *b, pai_error **err)
+static int sku(pai__hived_building *b, pai_error **err)
 {
   pai__hived *h = b->h;
   int rc = pai__cells_init(&b->cells, h->cluster, &h->alloc);
 
   if (rc < 0 || make_cells(b) < 0 || make_levels(b) < 0 || make_nodes(b) < 0 ||
-      make_leaf_types(b) < 0 || pai__build_names(b) < 0 ||
-      pai__build_pairs(b) < 0 || pai__build_roots(b) < 0)
+      make_leaf_types(b) < 0 || pai__hived_build_names(b) < 0 ||
+      pai__hived_build_pairs(b) < 0 || pai__hived_build_roots(b) < 0)
     return pai__oom(err);
-  rc = pai__build_vcs(b);
+  rc = pai__hived_build_vcs(b);
   if (rc == PAI_ELIMIT)
     return pai__fail(err, rc, "the virtual clusters have too many cells");
   if (rc < 0 || pai__hived_make_views(h, &b->cells) < 0 ||
@@ -275,7 +267,7 @@ static int build(pai__building *b, pai_error **err)
 int pai__hived_new(pai__hived **out, const pai_cluster *cluster,
                    const pai_alloc *alloc, pai_error **err)
 {
-  pai__building b = { .h = NULL };
+  pai__hived_building b = { .h = NULL };
   int rc;
 
   PAI__CLEAR_OUT(out, err);
@@ -287,8 +279,9 @@ int pai__hived_new(pai__hived **out, const pai_cluster *cluster,
   b.h->alloc = *alloc;
   b.h->cluster = cluster;
   b.h->free_group = b.h->free_name = PAI__NOTHING;
-  memset(b.h->pool.free, 0xff, sizeof(b.h->pool.free));
-  rc = build(&b, err);
+  pai__pool_init(&b.h->pool);
+  pai__lookup_init(&b.h->name_index);
+  rc = sku(&b, err);
   pai__cells_dispose(&b.cells);
   if (rc < 0)
     pai__hived_free(b.h);

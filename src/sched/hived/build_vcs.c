@@ -1,70 +1,32 @@
-/* build_vcs.c - what virtual clusters are given: their cells, roots and pins */
+/* build_vcs.c - builds the cells, roots and pins of virtual clusters */
 #include "resource/virtual_cells.h"
 #include "sched/hived/build.h"
 
 #include <stdlib.h>
 
-/* Those with their names sorted; and the cells that have one. */
-int pai__build_names(pai__building *b)
+int pai__hived_build_names(pai__hived_building *b)
 {
-  pai__hived *h = b->h;
-  const pai_cluster *c = h->cluster;
-  pai__arena *a = &b->cells.arena;
-  pai__named *names = pai__arena_zalloc(a, c->nvcs + 1, sizeof(*names));
+  const pai_cluster *c = b->h->cluster;
+  pai__named *names =
+    pai__arena_zalloc(&b->cells.arena, c->nvcs + 1, sizeof(*names));
 
-  for (size_t i = 0; i < c->ncells; i++)
-    b->npin_cells += c->cells[i].pin != NULL;
-  b->vc_of = pai__arena_zalloc(a, c->nvcs + 1, sizeof(*b->vc_of));
-  b->pin_cells =
-    pai__arena_zalloc(a, b->npin_cells + 1, sizeof(*b->pin_cells));
-  if (names == NULL || b->vc_of == NULL || b->pin_cells == NULL ||
-      PAI__MAKE(h, vcs, c->nvcs) < 0)
+  b->vcs = names;
+  if (names == NULL || PAI__MAKE(b->h, vcs, c->nvcs) < 0)
     return PAI_ENOMEM;
-  h->nvcs = c->nvcs;
-  b->npin_cells = 0;
-  for (uint32_t i = 0; i < c->ncells; i++)
-    if (c->cells[i].pin != NULL)
-      b->pin_cells[b->npin_cells++] = i;
+  b->h->nvcs = c->nvcs;
   for (uint32_t i = 0; i < c->nvcs; i++)
     names[i] = (pai__named){ c->vcs[i].name, i };
   pai__sort_names(names, c->nvcs);
-  for (size_t i = 0; i < c->nvcs; i++)
-    b->vc_of[i] = names[i].index;
   return PAI_OK;
 }
 
-/* --- what they have -------------------------------------------------------- */
-
-static uint32_t chain_of_cell(const pai__building *b, uint32_t cell)
+/* Returns virtual cluster i, by name order, of the cluster. */
+static const pai__vc *vc_of(const pai__hived_building *b, size_t i)
 {
-  const pai_cluster *c = b->h->cluster;
-
-  while (c->cells[cell].parent != PAI__NOTHING)
-    cell = c->cells[cell].parent;
-  return b->cells.chain_of[c->cells[cell].type];
+  return &b->h->cluster->vcs[b->vcs[i].index];
 }
 
-static uint32_t share_type(const pai__building *b, const pai__share *s,
-                           uint32_t *chain, uint32_t *pinned)
-{
-  const pai_cluster *c = b->h->cluster;
-  const char *dot;
-  uint32_t top;
-
-  *pinned = PAI__NOTHING;
-  if (s->pin != NULL) {
-    for (size_t i = 0; i < b->npin_cells; i++)
-      if (strcmp(c->cells[b->pin_cells[i]].pin, s->pin) == 0)
-        *pinned = b->pin_cells[i];
-    *chain = chain_of_cell(b, *pinned);
-    return c->cells[*pinned].type;
-  }
-  top = pai__cluster_find_type(c, s->path, strcspn(s->path, "."));
-  dot = strrchr(s->path, '.');
-  dot = dot != NULL ? dot + 1 : s->path;
-  *chain = b->cells.chain_of[top];
-  return pai__cluster_find_type(c, dot, strlen(dot));
-}
+/* --- shares --------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -73,13 +35,12 @@ static int by_number(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Which virtual clusters have anything of which chain, by chain. */
-int pai__build_pairs(pai__building *b)
+/* Finds which virtual clusters have cells of which chain, sorted by chain. */
+int pai__hived_build_pairs(pai__hived_building *b)
 {
   pai__hived *h = b->h;
   const pai_cluster *c = h->cluster;
   size_t n = 0, shares = 0;
-  uint32_t chain, pinned;
 
   for (size_t i = 0; i < c->nvcs; i++)
     shares += c->vcs[i].nshares;
@@ -87,10 +48,11 @@ int pai__build_pairs(pai__building *b)
   if (b->owns == NULL)
     return PAI_ENOMEM;
   for (uint32_t i = 0; i < c->nvcs; i++)
-    for (uint32_t k = 0; k < c->vcs[b->vc_of[i]].nshares; k++) {
-      (void)share_type(b, &c->vcs[b->vc_of[i]].shares[k], &chain, &pinned);
-      b->owns[n++] = (uint64_t)chain << 32 | i;
-    }
+    for (uint32_t k = 0; k < vc_of(b, i)->nshares; k++)
+      b->owns[n++] =
+        (uint64_t)pai__share_root(c, &b->cells, &vc_of(b, i)->shares[k]).chain
+          << 32 |
+        i;
   qsort(b->owns, n, sizeof(*b->owns), by_number);
   for (size_t i = 0; i < n; i++) {
     if (i > 0 && b->owns[i] == b->owns[i - 1])
@@ -116,25 +78,25 @@ int pai__build_pairs(pai__building *b)
   return PAI_OK;
 }
 
-/* What is wanted, and how many roots and pins there are to be. */
-static void count_shares(pai__building *b)
+/* Counts wanted cells, roots and pins. */
+static void count_shares(pai__hived_building *b)
 {
   pai__hived *h = b->h;
-  uint32_t chain, pinned;
 
   for (uint32_t i = 0; i < h->nvcs; i++) {
-    const pai__vc *vc = &h->cluster->vcs[b->vc_of[i]];
+    const pai__vc *vc = vc_of(b, i);
 
     for (uint32_t k = 0; k < vc->nshares; k++) {
-      uint32_t type = share_type(b, &vc->shares[k], &chain, &pinned);
-      uint32_t at = b->cells.types[type].level - 1;
+      pai__virtual_cell root =
+        pai__share_root(h->cluster, &b->cells, &vc->shares[k]);
+      uint32_t at = b->cells.types[root.type].level - 1;
       pai__pair_level *l =
-        &h->pair_levels[h->pairs[pai__pair_of(h, i, chain)].level + at];
+        &h->pair_levels[h->pairs[pai__pair_of(h, i, root.chain)].level + at];
       int32_t count = (int32_t)vc->shares[k].count;
 
       l->free += count;
-      h->levels[h->chains[chain].level + at].wanted += count;
-      if (pinned != PAI__NOTHING)
+      h->levels[h->chains[root.chain].level + at].wanted += count;
+      if (root.pinned != PAI__NOTHING)
         h->npins++;
       else
         l->nroots += vc->shares[k].count;
@@ -142,7 +104,7 @@ static void count_shares(pai__building *b)
   }
 }
 
-int pai__build_roots(pai__building *b)
+int pai__hived_build_roots(pai__hived_building *b)
 {
   pai__hived *h = b->h;
 
@@ -170,7 +132,7 @@ int pai__build_roots(pai__building *b)
   return PAI_OK;
 }
 
-static void add_root(pai__building *b, uint32_t root, uint32_t vc,
+static void add_root(pai__hived_building *b, uint32_t root, uint32_t vc,
                      uint32_t pinned)
 {
   pai__hived *h = b->h;
@@ -186,8 +148,8 @@ static void add_root(pai__building *b, uint32_t root, uint32_t vc,
   h->pins[b->npins++] = (pai__hived_pin){ vc, pinned, root, PAI__NOTHING };
 }
 
-/* All cells of a virtual cluster; its roots, and its pins by their names. */
-static int add_vc(pai__building *b, uint32_t vc)
+/* Adds the cells of a virtual cluster, its roots and its pins. */
+static int add_vc(pai__hived_building *b, uint32_t vc)
 {
   pai__hived *h = b->h;
   const pai_cluster *c = h->cluster;
@@ -195,10 +157,9 @@ static int add_vc(pai__building *b, uint32_t vc)
   uint32_t base = (uint32_t)h->nvcells;
   pai__virtual_cells v;
   pai__vcell *grown;
-  int rc = pai__virtual_cells_init(&v, c, &b->cells, &c->vcs[b->vc_of[vc]],
-                                   &h->alloc);
+  int rc = pai__virtual_cells_init(&v, c, &b->cells, vc_of(b, vc), &h->alloc);
 
-  *to = (pai__hived_vc){ .name = c->vcs[b->vc_of[vc]].name,
+  *to = (pai__hived_vc){ .name = vc_of(b, vc)->name,
                          .pin = (uint32_t)b->npins,
                          .first = base,
                          .ncells = (uint32_t)v.count };
@@ -225,9 +186,8 @@ static int add_vc(pai__building *b, uint32_t vc)
                           .at = PAI__NOTHING,
                           .priority = PAI__FREE_PRIORITY,
                           .level = (uint8_t)b->cells.types[from->type].level,
+                          .number = from->number,
                           .pinned = from->pinned != PAI__NOTHING };
-    cell->number =
-      (uint32_t)strtoul(strrchr(from->address, '/') + 1, NULL, 10);
     if (from->parent != PAI__NOTHING)
       cell->parent = base + from->parent;
     else
@@ -253,7 +213,7 @@ static void sort_pins(pai__hived *h, const pai__hived_vc *vc)
   }
 }
 
-int pai__build_vcs(pai__building *b)
+int pai__hived_build_vcs(pai__hived_building *b)
 {
   pai__hived *h = b->h;
   uint32_t leaf = 0;

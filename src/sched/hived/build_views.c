@@ -1,7 +1,7 @@
-/* build_views.c - what a placement sees of the cells: their nodes, in order */
+/* build_views.c - builds the views: the nodes that placement sees, in order */
 #include "sched/hived/engine.h"
 
-/* More ranks than this are not kept apart: see view.c. */
+/* Physical views with larger nodes have no ranks: see view.c. */
 enum { MOST_LEAVES = 64 };
 
 typedef struct making {
@@ -9,10 +9,10 @@ typedef struct making {
   const pai__cells *cells;
   pai__hived_view v;
   uint32_t index; /* of the view */
-  bool counting;  /* how many nodes there are */
+  bool counting;  /* first pass: only count */
 } making;
 
-/* The level of a chain that is a node. */
+/* Level of a chain whose cells are nodes. */
 static uint32_t node_level(const making *m, uint32_t chain)
 {
   const pai__hived_chain *c = &m->h->chains[chain];
@@ -74,7 +74,7 @@ static void fill_physical(making *m, uint32_t chain)
     add_physical(m, list[i]);
 }
 
-/* Nodes first, then the roots that are smaller, the larger ones first. */
+/* Nodes first, then smaller roots, the larger ones first. */
 static void fill_pair(making *m, const pai__hived_pair *pair)
 {
   pai__hived *h = m->h;
@@ -106,7 +106,7 @@ static void fill_pin(making *m, const pai__hived_pin *pin)
       add_virtual(m, i);
 }
 
-/* --- room ----------------------------------------------------------------- */
+/* --- sizes ---------------------------------------------------------------- */
 
 static void end_view(making *m)
 {
@@ -126,7 +126,7 @@ static void end_view(making *m)
     h->largest = v->total;
 }
 
-/* All views, or how many there are and how much is in them. */
+/* Fills all views, or counts their elements. */
 static void fill_views(making *m)
 {
   pai__hived *h = m->h;

@@ -1,4 +1,4 @@
-/* check.c - all that is counted, counted again */
+/* check.c - consistency check of the HiveD engine: recounts all counters */
 #include "sched/hived/engine.h"
 
 /* --- the free list -------------------------------------------------------- */
@@ -55,7 +55,7 @@ static const char *check_lists(const pai__hived *h)
   return NULL;
 }
 
-/* How many cells of a level are free, or in one that is. */
+/* Counts the cells of a level that are free or inside a free cell. */
 static int32_t count_left(const pai__hived *h, uint32_t level)
 {
   int32_t left = 0;
@@ -67,7 +67,7 @@ static int32_t count_left(const pai__hived *h, uint32_t level)
   return left;
 }
 
-/* One level of what a virtual cluster has of a chain. */
+/* Checks one level of a virtual cluster's cells of a chain. */
 static const char *check_owned(const pai__hived *h, uint32_t pair,
                                const pai__pair_level *l)
 {
@@ -184,7 +184,6 @@ static const char *check_leaves(const pai__hived *h)
   return NULL;
 }
 
-/* From the last cell back: children come before what they are in. */
 static const char *check_sums(const pai__hived *h)
 {
   for (uint32_t i = 0; i < h->npcells; i++) {
@@ -239,7 +238,7 @@ static const char *compare_views(const pai__hived *h, uint32_t *used,
   return NULL;
 }
 
-/* `reserved` has of each group how many of its leaves others reserve. */
+/* `reserved`: how many of its leaves others have reserved. */
 static const char *check_group(const pai__hived *h, uint32_t group,
                                uint32_t reserved)
 {
@@ -280,7 +279,7 @@ static const char *check_groups(const pai__hived *h, uint32_t *reserved)
            : wrong;
 }
 
-/* What can be seen without memory. */
+/* Checks that need no memory. */
 static const char *check_cells(const pai__hived *h)
 {
   const char *wrong = check_lists(h);

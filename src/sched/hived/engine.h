@@ -1,22 +1,25 @@
 /*
- * engine.h - internal to HiveD: all that it knows, in flat arrays
+ * engine.h - internal to HiveD: the state of its engine, in flat arrays
  *
- * Cells, views, groups and lists refer to each other by index, so that a clone
- * is a copy of each array.  The physical cells keep the numbers they have in
- * the cluster, depth first: the first child of a cell is the next one, the next
- * sibling is its `skip`.  So do the virtual cells, one virtual cluster after
- * the other.  Leaf cells have numbers of their own, in the same order.
+ * Cells, views, groups and lists refer to each other by index, so a clone
+ * copies each array.  Physical cells keep their numbers from the cluster,
+ * depth first: the first child of a cell is the next cell, and `skip` is its
+ * next sibling.  Virtual cells are numbered in the same way, one virtual
+ * cluster after the other.  Leaf cells also have numbers of their own, in the
+ * same order.
  */
 #ifndef PAI_SRC_SCHED_HIVED_ENGINE_H
 #define PAI_SRC_SCHED_HIVED_ENGINE_H
 
 #include "resource/cells.h"
+#include "base/flat.h"
 #include "sched/hived/hived.h"
 
 enum { PAI__FREE_PRIORITY = -2, PAI__OPPORTUNISTIC = -1 };
 
-/* What a leaf cell is, PAI__LEAF_USED and PAI__LEAF_RESERVING with a group that
- * uses it, PAI__LEAF_RESERVING and PAI__LEAF_RESERVED with one that will. */
+/* States of a leaf cell.  In use by a group: PAI__LEAF_USED, and
+ * PAI__LEAF_RESERVING where another group has reserved it.
+ * PAI__LEAF_RESERVED: reserved, and not in use. */
 enum {
   PAI__LEAF_FREE,
   PAI__LEAF_USED,
@@ -28,15 +31,15 @@ enum { PAI__CELL_SICK = 1, PAI__CELL_SPLIT = 2, PAI__CELL_PINNED = 4 };
 
 typedef struct pai__pcell {
   uint32_t parent, skip;
-  uint32_t bound;     /* the virtual cell it is, or PAI__NOTHING */
-  uint32_t at_free;   /* its place in the lists, or PAI__NOTHING */
-  uint32_t at_sick;   /* in the list of sick free ones */
-  uint32_t at_doomed; /* in that of its virtual cluster */
-  uint32_t opp;       /* leaves in it that are used opportunistically */
+  uint32_t bound;     /* virtual cell it is bound to, or PAI__NOTHING */
+  uint32_t at_free;   /* index in the free list, or PAI__NOTHING */
+  uint32_t at_sick;   /* index in the list of sick free cells */
+  uint32_t at_doomed; /* index in the doomed list of its virtual cluster */
+  uint32_t opp;       /* its leaves in opportunistic use */
   uint32_t leaf;      /* its first leaf */
-  uint32_t node;      /* or PAI__NOTHING for those above nodes */
-  uint32_t sick;      /* children that are sick */
-  int16_t priority;   /* the highest of its leaves */
+  uint32_t node;      /* PAI__NOTHING above the node level */
+  uint32_t sick;      /* number of sick children */
+  int16_t priority;   /* highest of its leaves */
   uint16_t chain;
   uint8_t level;
   uint8_t flags;
@@ -44,22 +47,22 @@ typedef struct pai__pcell {
 
 typedef struct pai__pleaf {
   uint32_t cell;
-  uint32_t vnode; /* of the view of its chain */
-  uint32_t user;  /* groups, or PAI__NOTHING */
+  uint32_t vnode; /* in the physical view of its chain */
+  uint32_t user;  /* group, or PAI__NOTHING; so is `reserving` */
   uint32_t reserving;
   uint8_t state;
-  bool guaranteed; /* it counts as its virtual cell's; a cell may also be bound
-                      only because it is sick */
+  bool guaranteed; /* it counts as use of its virtual cell; a leaf may also be
+                      bound just because it is sick */
 } pai__pleaf;
 
 typedef struct pai__vcell {
   uint32_t parent, skip;
-  uint32_t bound; /* the cell that it is, or PAI__NOTHING */
+  uint32_t bound; /* physical cell it is bound to, or PAI__NOTHING */
   uint32_t root;
   uint32_t leaf;   /* its first leaf */
-  uint32_t number; /* the last part of its address */
-  uint32_t pair;   /* which virtual cluster has it of which chain */
-  uint32_t at;     /* of roots that are not pinned: in `roots` */
+  uint32_t number; /* last part of its address */
+  uint32_t pair;   /* index in `pairs` */
+  uint32_t at;     /* of roots that are not pinned: index in `roots` */
   int16_t priority;
   uint8_t level;
   bool pinned;
@@ -67,57 +70,57 @@ typedef struct pai__vcell {
 
 typedef struct pai__vleaf {
   uint32_t cell;
-  uint32_t vnode; /* of the view that shows it */
+  uint32_t vnode; /* in the view that shows it */
   uint8_t state;
 } pai__vleaf;
 
-/* One level of a chain, from its leaf cells up. */
+/* One level of a chain; level 1 is the leaf cells. */
 typedef struct pai__hived_level {
   uint32_t type;
-  uint32_t leaves;           /* in a cell of it, as its type says */
-  uint32_t first;            /* the first cell of it */
-  uint32_t children;         /* of that one */
-  uint32_t free, nfree;      /* lists: where, and how many */
-  uint32_t sick_free, nsick; /* likewise */
-  uint32_t cap;              /* of each: all cells of the level */
-  int32_t left;              /* in the free list, or in a cell that is */
-  int32_t wanted;            /* that virtual clusters have free */
+  uint32_t leaves;           /* leaves of a cell, by its type */
+  uint32_t first;            /* first cell of the level */
+  uint32_t children;         /* number of children of that cell */
+  uint32_t free, nfree;      /* free list: offset in `lists`, and length */
+  uint32_t sick_free, nsick; /* list of sick free cells: offset and length */
+  uint32_t cap;   /* capacity of each list: all cells of the level */
+  int32_t left;   /* cells in the free list, or inside a free cell */
+  int32_t wanted; /* preassigned cells not allocated, of all owners */
 } pai__hived_level;
 
 typedef struct pai__hived_chain {
   uint32_t type;
-  uint32_t levels, level; /* how many, and the first in `levels` */
-  uint32_t pair, npairs;  /* by the names of virtual clusters */
+  uint32_t levels, level; /* number of levels, and the first in `levels` */
+  uint32_t pair, npairs;  /* in `pairs`, sorted by virtual cluster */
   uint32_t view;
 } pai__hived_chain;
 
-/* One level of what a virtual cluster has of a chain. */
+/* One level of the cells that a virtual cluster has of a chain. */
 typedef struct pai__pair_level {
   int32_t free;             /* preassigned cells that are not allocated */
   uint32_t roots, nroots;   /* in `roots`: those that are not pinned */
-  uint32_t doomed, ndoomed; /* in `lists` */
+  uint32_t doomed, ndoomed; /* doomed list: offset in `lists`, and length */
 } pai__pair_level;
 
 typedef struct pai__hived_pair {
   uint32_t vc, chain;
   uint32_t level; /* the first in `pair_levels` */
-  uint32_t view;  /* PAI__NOTHING without cells that are not pinned */
+  uint32_t view;  /* PAI__NOTHING if all its cells are pinned */
 } pai__hived_pair;
 
 typedef struct pai__hived_pin {
   uint32_t vc;
   uint32_t cell;
-  uint32_t root; /* virtual */
+  uint32_t root; /* virtual cell */
   uint32_t view;
 } pai__hived_pin;
 
 typedef struct pai__hived_vc {
-  const char *name;       /* the cluster's */
-  uint32_t pin, npins;    /* by their names */
-  uint32_t first, ncells; /* virtual ones */
+  const char *name;       /* owned by the cluster */
+  uint32_t pin, npins;    /* range in `pins`, sorted by name */
+  uint32_t first, ncells; /* range in `vcells` */
 } pai__hived_vc;
 
-/* A type of leaf cells, and the chains that have it, in `type_chains`. */
+/* A type of leaf cells, and its chains: a range in `type_chains`. */
 typedef struct pai__leaf_type {
   uint32_t type;
   uint32_t first, count;
@@ -125,34 +128,33 @@ typedef struct pai__leaf_type {
 
 /* --- views ---------------------------------------------------------------- */
 
-/* What a placement takes for a node: a node's cell, or a smaller one that is
- * all there is. */
+/* A node as placement sees it: the cell of a node, or a smaller root cell. */
 typedef struct pai__vnode {
   uint32_t cell;
   uint32_t view;
-  uint32_t total;        /* leaves, as its type says */
+  uint32_t total;        /* leaves, by the type of the cell */
   uint32_t used;         /* of them */
-  uint32_t opp;          /* of these, opportunistically */
-  uint32_t next, before; /* of its rank */
+  uint32_t opp;          /* leaves in opportunistic use; part of `used` */
+  uint32_t next, before; /* neighbours in its rank */
   uint32_t rank;         /* when the view was last sorted */
-  bool dirty;            /* and may belong to another now */
-  int64_t place;         /* in its rank: they grow from the first on */
+  bool dirty;            /* its rank may have changed since */
+  int64_t place;         /* position in its rank; ascending from the first */
 } pai__vnode;
 
-/* Nodes that are equal to a placement. */
+/* Nodes with equal sort keys. */
 typedef struct pai__rank {
   uint32_t first, last;
-  int64_t low, high; /* places of these */
+  int64_t low, high; /* lowest and highest `place` in it */
 } pai__rank;
 
 typedef struct pai__hived_view {
-  uint32_t first, count; /* in `vnodes`; also in `order` and `dirty` */
-  uint32_t total;        /* leaves of the largest */
-  uint32_t rank, nranks; /* 0: too many; it is always sorted as a whole */
-  uint32_t words;        /* in `rank_bits`, where ranks have nodes */
+  uint32_t first, count; /* range in `vnodes`, `order` and `dirty` */
+  uint32_t total;        /* leaves of its largest node */
+  uint32_t rank, nranks; /* in `ranks`; nranks 0: sorted as a whole */
+  uint32_t words;        /* offset in `rank_bits`: ranks that have nodes */
   uint32_t ndirty;
   bool physical;
-  bool linked; /* the order is in the ranks, otherwise in `order` */
+  bool linked; /* ranks hold the order; else `order` does */
 } pai__hived_view;
 
 /* --- groups --------------------------------------------------------------- */
@@ -161,34 +163,36 @@ enum {
   PAI__GROUP_GONE,
   PAI__GROUP_ALLOCATED,
   PAI__GROUP_PREEMPTING,
-  PAI__GROUP_PREEMPTED /* some of its cells are reserved by others */
+  PAI__GROUP_PREEMPTED /* others have reserved some of its cells */
 };
 
-/* Offsets are in the pool, PAI__NOTHING for none. */
+/* Block offsets are in the pool; PAI__NOTHING for none. */
 typedef struct pai__hived_group {
   uint32_t name; /* in `names` */
-  uint32_t vc;   /* or a name, PAI__HIVED_NAME set, of one that is no more */
+  uint32_t vc;   /* or a removed one: a name with PAI__HIVED_NAME set */
   int32_t priority;
   uint8_t state;
   bool lazy;     /* may be lazily preempted */
-  bool was_lazy; /* and has been, by: */
-  uint32_t by;   /* a name */
+  bool was_lazy; /* was lazily preempted, by `by` at `lazy_at` */
+  uint32_t by;   /* name of a group */
   int64_t lazy_at;
   uint32_t nsizes, npods, nleaves;
-  uint32_t sizes;     /* pairs: leaves a pod, pods */
-  uint32_t physical;  /* a leaf cell each, or PAI__NOTHING where it was lost */
-  uint32_t vcell;     /* likewise; PAI__NOTHING when it has none */
-  uint32_t spots;     /* what a leaf that was lost was called; or nothing */
-  uint32_t slots;     /* pai__hived_slot of each pod */
-  uint32_t allocated; /* slots that are taken */
-  uint32_t preempting, npreempting, preempting_cap; /* pods */
-  uint32_t reserved_of; /* leaves of it that others reserve */
+  uint32_t sizes;    /* pairs: leaves of a pod, number of such pods */
+  uint32_t physical; /* leaf cell for each leaf, or PAI__NOTHING if lost */
+  uint32_t vcell; /* virtual cell for each leaf; PAI__NOTHING: it has none */
+  uint32_t spots; /* pai__hived_spot of each leaf, if one was lost */
+  uint32_t slots; /* pai__hived_slot for each pod */
+  uint32_t allocated;                               /* slots in use */
+  uint32_t preempting, npreempting, preempting_cap; /* waiting pods */
+  uint32_t tried;       /* `vcell` while a lazy preemption is not settled */
+  uint32_t reserved_of; /* its leaves that others have reserved */
   uint32_t mark;
-  bool was_preempted; /* and HiveD would not know that it is no more */
+  bool was_preempted; /* it was being preempted at some time: HiveD would fail
+                         to bind its pods */
 } pai__hived_group;
 
 typedef struct pai__hived_slot {
-  uint32_t low, high; /* the pod; 0: free */
+  uint32_t low, high; /* number of the pod; 0: free */
   uint32_t node;
 } pai__hived_slot;
 
@@ -198,53 +202,47 @@ enum {
 };
 
 typedef struct pai__hived_text {
-  uint32_t at, len; /* in the pool, with a NUL behind it */
-  uint32_t hash;
-  uint32_t group; /* that is called so, or PAI__NOTHING */
-  uint32_t uses;  /* 0: this entry is free */
+  uint32_t at, len; /* in the pool, with a terminating NUL */
+  uint32_t group;   /* group of that name, or PAI__NOTHING */
+  uint32_t uses;    /* reference count; 0: the entry is free */
+  uint32_t older;   /* next name with the same hash, or PAI__NOTHING */
+  uint64_t hash;
 } pai__hived_text;
 
-/* Blocks of 2^k words, and lists of free ones. */
-typedef struct pai__hived_pool {
-  uint32_t *words;
-  size_t used, cap;
-  uint32_t free[32];
-} pai__hived_pool;
+/* --- scratch of one call -------------------------------------------------- */
 
-/* --- what lives during one call ------------------------------------------- */
-
-/* A virtual cell that has to be bound, with those in it that have to be. */
+/* A virtual cell to bind, and those of its children that must be bound. */
 typedef struct pai__vertex {
   uint32_t cell;
-  uint32_t to; /* the cell it is mapped to, of leaves */
+  uint32_t to; /* for a leaf: the physical cell it is mapped to */
   uint32_t child, last, next;
   uint32_t children;
 } pai__vertex;
 
-/* How to undo a change of a free list. */
+/* One change of a free list, to undo it. */
 typedef struct pai__undo {
   uint32_t level; /* in `levels` */
-  uint32_t at;    /* where it was taken from, or PAI__NOTHING: it was added */
+  uint32_t at;    /* index it was removed from; PAI__NOTHING: it was added */
   uint32_t cell;
 } pai__undo;
 
 typedef struct pai__scratch {
   uint32_t *pods;                     /* leaves of each pod, ascending */
-  uint32_t *nodes;                    /* vnode of each */
-  uint32_t *vcell, *physical, *types; /* of each leaf, in their order */
-  uint32_t *preempted; /* pairs: a group, and its virtual placement */
-  uint32_t *groups;    /* that are found: victims */
-  uint32_t *others;    /* overlapping preemptors */
+  uint32_t *nodes;                    /* vnode of each pod */
+  uint32_t *vcell, *physical, *types; /* of each leaf, in the order of pods */
+  uint32_t *preempted; /* groups preempted lazily, until pai__lazy_settle() */
+  uint32_t *groups;    /* victims found */
+  uint32_t *others;    /* groups that have reserved the same leaves */
   size_t pods_cap, nodes_cap, vcell_cap, physical_cap, types_cap,
     preempted_cap, groups_cap, others_cap;
   uint32_t ngroups, nothers, npreempted;
-  uint32_t *avail, *count; /* leaves of one node */
+  uint32_t *avail, *count; /* for the leaves of one node */
   pai__vertex *vertices;
   size_t nvertices, vertices_cap;
-  uint32_t *tops; /* vertices that are to be mapped, in this order */
+  uint32_t *tops; /* vertices to map, in this order */
   size_t ntops, tops_cap;
-  uint32_t *vertex_of; /* of each virtual cell, or PAI__NOTHING */
-  uint32_t *stack;     /* candidates */
+  uint32_t *vertex_of; /* vertex of each virtual cell, or PAI__NOTHING */
+  uint32_t *stack;     /* candidate cells */
   size_t nstack, stack_cap;
   pai__undo *undo;
   size_t nundo, undo_cap;
@@ -260,20 +258,20 @@ struct pai__hived {
   pai__pleaf *pleaves;
   pai__vcell *vcells;
   pai__vleaf *vleaves;
-  int16_t *vpriority; /* of each leaf */
+  int16_t *vpriority; /* of each virtual leaf */
   pai__hived_chain *chains;
   pai__hived_level *levels;
   pai__hived_pair *pairs;
   pai__pair_level *pair_levels;
   pai__hived_vc *vcs;
   pai__hived_pin *pins;
-  pai__leaf_type *leaf_types; /* by their names */
+  pai__leaf_type *leaf_types; /* sorted by name */
   uint32_t *type_chains;
   uint32_t *lists;
   uint32_t *roots;
-  uint64_t *unbound;      /* a bit of each of these */
-  uint64_t *unbound_sums; /* a bit of each such word */
-  uint32_t *node_first;   /* where its leaves begin in: */
+  uint64_t *unbound;      /* a bit for each root that is not bound */
+  uint64_t *unbound_sums; /* a bit for each word of `unbound` that is not 0 */
+  uint32_t *node_first;   /* offset of each node's leaves in: */
   uint32_t *node_leaves;
   bool *node_sick;
   pai__hived_view *views;
@@ -283,23 +281,23 @@ struct pai__hived {
   uint32_t *order, *dirty;
   pai__hived_group *groups;
   pai__hived_text *names;
-  uint32_t *name_slots; /* name + 1, or 0 */
   size_t npcells, npleaves, nvcells, nvleaves, nchains, nlevels, npairs,
     npair_levels, nvcs, npins, nleaf_types, ntype_chains, nlists, nroots,
     nunbound, nunbound_sums, nnodes, nnode_leaves, nviews, nvnodes, nranks,
     nrank_words;
-  size_t ngroups, groups_cap, nnames, names_cap, nname_slots;
-  size_t live_groups, live_names;
+  size_t ngroups, groups_cap, nnames, names_cap;
+  size_t live_groups;
   uint32_t free_group, free_name; /* lists, linked by `name` and `group` */
-  uint32_t marks;                 /* groups with a smaller one have none */
-  uint32_t largest;               /* leaves of a view's node */
+  uint32_t marks;                 /* last mark given to groups */
+  uint32_t largest;               /* leaves of the largest node of any view */
   int64_t now;
-  uint32_t mended; /* defects of HiveD that made a difference: bits */
-  pai__hived_pool pool;
+  uint32_t mended;        /* defects of HiveD that made a difference: bits */
+  pai__pool pool;         /* blocks of groups and names */
+  pai__lookup name_index; /* by hash: the newest name with it */
   pai__scratch s;
 };
 
-/* Of a word that is not 0. */
+/* The word must not be 0. */
 static inline uint32_t pai__lowest_bit(uint64_t word)
 {
   uint32_t n = 0;
@@ -312,31 +310,38 @@ static inline uint32_t pai__lowest_bit(uint64_t word)
   return n;
 }
 
-/* --- memory (pool.c) ------------------------------------------------------ */
+/* --- memory (memory.c) ---------------------------------------------------- */
 
-/* n zeroed elements of a vector, and none for 0. */
+/* Makes a vector of n zeroed elements; NULL for 0.  Returns PAI_OK or
+ * PAI_ENOMEM. */
 #define PAI__MAKE(h, vec, n) \
   pai__make(&(h)->alloc, &(h)->vec, (n), sizeof(*(h)->vec))
 int pai__make(const pai_alloc *a, void *where, size_t n, size_t size);
 
-/* Makes sure that blocks of so many words in all, in so many pieces, can be
- * had.  PAI_OK or PAI_ENOMEM. */
+/* Reserves memory for `blocks` blocks of `words` 32-bit words in total.
+ * Returns PAI_OK or PAI_ENOMEM. */
 int pai__hived_pool_reserve(pai__hived *h, size_t words, size_t blocks);
-uint32_t pai__hived_pool_take(pai__hived_pool *p, size_t words);
-void pai__hived_pool_give(pai__hived_pool *p, uint32_t at, size_t words);
+uint32_t pai__hived_pool_take(pai__hived *h, size_t words);
+void pai__hived_pool_give(pai__hived *h, uint32_t at, size_t words);
+static inline uint32_t *pai__words(const pai__hived *h, uint32_t at)
+{
+  return (uint32_t *)h->pool.words.data + 2 * (size_t)at;
+}
 
-/* Room for one more name and group, and for n elements of scratch. */
-int pai__names_reserve(pai__hived *h, size_t more);
+/* Reserves memory for one more name of that length. */
+int pai__names_reserve(pai__hived *h, size_t len);
 uint32_t pai__name_find(const pai__hived *h, const char *s, size_t len);
-/* After reserving. */
+/* Finds or adds a name, and counts one more use.  Needs
+ * pai__names_reserve(). */
 uint32_t pai__name_use(pai__hived *h, const char *s, size_t len);
 void pai__name_drop(pai__hived *h, uint32_t name);
 static inline const char *pai__name_text(const pai__hived *h, uint32_t name)
 {
-  return (const char *)(h->pool.words + h->names[name].at);
+  return (const char *)pai__words(h, h->names[name].at);
 }
 
-/* What does not depend on the request (clone.c). */
+/* Allocate scratch: of fixed size, and for a request with so many pods and
+ * leaves. */
 int pai__scratch_init(pai__hived *h);
 int pai__scratch_reserve(pai__hived *h, size_t pods, size_t leaves);
 #define PAI__SCRATCH(h, vec, n)                                            \
@@ -347,8 +352,8 @@ int pai__scratch_reserve(pai__hived *h, size_t pods, size_t leaves);
 int pai__scratch_grow(pai__hived *h, void *vec, size_t *cap, size_t n,
                       size_t size);
 
-/* Whether what virtual clusters are given is there; and the views of a new
- * one (build_views.c). */
+/* Makes the views of a new engine.  Returns PAI_OK or PAI_ENOMEM
+ * (build_views.c). */
 int pai__hived_make_views(pai__hived *h, const pai__cells *cells);
 
 /* --- cells ---------------------------------------------------------------- */
@@ -374,7 +379,36 @@ static inline pai__hived_level *pai__level_of(pai__hived *h,
   return &h->levels[h->chains[c->chain].level + c->level - 1];
 }
 
-/* What a virtual cluster has of a chain, or PAI__NOTHING. */
+/* Kinds of cell lists.  Each cell stores its index in the list. */
+enum { PAI__LIST_FREE, PAI__LIST_SICK, PAI__LIST_DOOMED, PAI__LISTS };
+
+static inline uint32_t *pai__list_place(pai__pcell *c, int kind)
+{
+  return kind == PAI__LIST_FREE   ? &c->at_free
+         : kind == PAI__LIST_SICK ? &c->at_sick
+                                  : &c->at_doomed;
+}
+
+static inline void pai__list_add(pai__hived *h, int kind, uint32_t first,
+                                 uint32_t *n, uint32_t cell)
+{
+  *pai__list_place(&h->pcells[cell], kind) = *n;
+  h->lists[first + (*n)++] = cell;
+}
+
+/* Moves the last cell into the gap, as HiveD does. */
+static inline void pai__list_remove(pai__hived *h, int kind, uint32_t first,
+                                    uint32_t *n, uint32_t cell)
+{
+  uint32_t *at = pai__list_place(&h->pcells[cell], kind);
+  uint32_t last = h->lists[first + --*n];
+
+  h->lists[first + *at] = last;
+  *pai__list_place(&h->pcells[last], kind) = *at;
+  *at = PAI__NOTHING;
+}
+
+/* Index in `pairs` of a virtual cluster and a chain, or PAI__NOTHING. */
 uint32_t pai__pair_of(const pai__hived *h, uint32_t vc, uint32_t chain);
 
 static inline void pai__mend(pai__hived *h, uint32_t defect)
@@ -385,7 +419,8 @@ static inline void pai__mend(pai__hived *h, uint32_t defect)
 /* --- free_list.c ---------------------------------------------------------- */
 
 bool pai__is_in_free(const pai__hived *h, uint32_t cell);
-/* Both return the level of the cell that really was or is in the list. */
+/* Take a cell out of the free list, or put it back.  Return the level of the
+ * cell that was removed or added: a parent that was split or merged. */
 uint32_t pai__free_take(pai__hived *h, uint32_t cell);
 uint32_t pai__free_give(pai__hived *h, uint32_t cell);
 void pai__sick_add(pai__hived *h, uint32_t cell);
@@ -396,19 +431,19 @@ void pai__sick_remove(pai__hived *h, uint32_t cell);
 void pai__connect(pai__hived *h, uint32_t cell, uint32_t vcell);
 void pai__disconnect(pai__hived *h, uint32_t cell);
 void pai__bind(pai__hived *h, uint32_t cell, uint32_t vcell);
-/* The first child of a virtual cell that is not bound, or PAI__NOTHING. */
+/* First unbound child of a virtual cell, or PAI__NOTHING. */
 uint32_t pai__unbound_child(const pai__hived *h, uint32_t vcell);
-/* The first root of a level that is not bound, or PAI__NOTHING. */
+/* First unbound root of a level, or PAI__NOTHING. */
 uint32_t pai__unbound_root(const pai__hived *h, const pai__pair_level *l);
 
-/* Whether a virtual cell is a cell, or can be bound to it with all they are
- * in. */
+/* True if a virtual cell is bound to a cell, or could be, together with its
+ * parents. */
 bool pai__may_be(const pai__hived *h, uint32_t cell, uint32_t vcell);
 
-/* A leaf is used: by what a virtual cell stands for, or opportunistically for
- * PAI__NOTHING.  False where that leaves virtual clusters less than they were
- * promised, or where the leaf is bound to another cell and so is used
- * opportunistically, too. */
+/* Marks a leaf as used by a virtual cell, or opportunistically if `vcell` is
+ * PAI__NOTHING.  Returns false if virtual clusters are left with less than
+ * they were promised, or if the leaf is bound to another virtual cell and so
+ * is used opportunistically too. */
 bool pai__allocate_leaf(pai__hived *h, uint32_t leaf, uint32_t vcell,
                         int32_t priority);
 void pai__release_leaf(pai__hived *h, uint32_t leaf);
@@ -427,39 +462,40 @@ void pai__doomed_remove(pai__hived *h, uint32_t cell, uint32_t root);
 /* --- view.c, pick.c ------------------------------------------------------- */
 
 void pai__view_touch(pai__hived *h, uint32_t vnode);
-/* What is sick of these may show. */
+/* Note that the sick state of a cell has changed. */
 void pai__view_touch_virtual(pai__hived *h, uint32_t vcell);
 void pai__view_touch_physical(pai__hived *h, uint32_t cell);
 
-/* Where to look, and for what. */
+/* One attempt to place pods in a view. */
 typedef struct pai__attempt {
   uint32_t view;
   int32_t priority;
-  const uint64_t *suggested; /* NULL: all */
-  uint32_t npods;            /* scratch.pods says of how many leaves */
+  const uint64_t *suggested; /* nodes, as bits; NULL: all */
+  uint32_t npods;            /* their sizes are in scratch.pods */
   pai__hived_why *why;
 } pai__attempt;
 
-/* Fills `out` with the leaf cells of each pod.  False, and told why. */
+/* Fills `out` with the leaf cells of each pod.  Returns false, and fills
+ * a->why, if there is no place. */
 bool pai__pick(pai__hived *h, const pai__attempt *a, uint32_t *out);
 
-/* Sorts a view as an attempt does; view.c for pick.c. */
+/* Position in a sorted view. */
 typedef struct pai__cursor {
   const pai__hived_view *v;
-  uint32_t rank; /* of a linked view */
-  uint32_t at;   /* the vnode, or the place in the order */
+  uint32_t rank; /* in a linked view */
+  uint32_t at;   /* vnode, or index in `order` */
   int32_t priority;
 } pai__cursor;
 
 void pai__view_sort(pai__hived *h, uint32_t view, const uint64_t *suggested);
-/* The first node from the cursor on that has so many leaves, or
+/* Returns the next node after the cursor with so many leaves available, or
  * PAI__NOTHING. */
 uint32_t pai__view_next(const pai__hived *h, pai__cursor *c, uint32_t leaves);
 uint32_t pai__vnode_free(const pai__hived *h, const pai__hived_view *v,
                          uint32_t vnode, int32_t priority);
 uint32_t pai__vnode_cell(const pai__hived *h, const pai__hived_view *v,
                          uint32_t vnode);
-/* All nodes of a view in their order. */
+/* Lists all nodes of a view in their order. */
 void pai__view_list(const pai__hived *h, const pai__hived_view *v,
                     uint32_t *out);
 
@@ -470,48 +506,44 @@ static inline bool pai__is_suggested(const uint64_t *set, uint32_t node)
 
 /* --- map.c ---------------------------------------------------------------- */
 
-/* Finds cells for the leaves of scratch.virtual, into scratch.physical.
- * PAI_OK, or PAI_ENOROOM. */
+/* Maps the virtual leaves in scratch.vcell to physical leaves in
+ * scratch.physical.  Returns PAI_OK, PAI_ENOROOM or PAI_ENOMEM. */
 int pai__map_cells(pai__hived *h, uint32_t chain, uint32_t nleaves,
                    const uint64_t *suggested);
 
 /* --- groups (group.c), preemption (preempt.c) ----------------------------- */
 
-uint32_t pai__gang_find(const pai__hived *h, const char *name, size_t len);
-/* A group without placements, after reserving. */
+/* Add and remove groups.  A new group has no placement; pai__gang_reserve()
+ * comes first. */
 int pai__gang_reserve(pai__hived *h, const pai__hived_request *r);
 uint32_t pai__gang_add(pai__hived *h, const pai__hived_request *r);
 void pai__gang_remove(pai__hived *h, uint32_t group);
 void pai__gang_drop_virtual(pai__hived *h, uint32_t group);
 pai__hived_slot *pai__gang_slots(const pai__hived *h, uint32_t group);
-/* The slot of a pod, or PAI__NOTHING. */
+/* Slot of a pod, or PAI__NOTHING. */
 uint32_t pai__gang_slot(const pai__hived *h, uint32_t group, uint32_t size,
                         uint32_t index);
-/* Which leaf of a group it is, or PAI__NOTHING. */
+/* Index of a leaf in a group, or PAI__NOTHING. */
 uint32_t pai__gang_place(const pai__hived *h, uint32_t group, uint32_t leaf);
-/* Allocates leaf i of a group as the virtual cell that it has for it, or a
- * like one when another cell is that already; opportunistically when it has
- * none (pods.c). */
+/* Allocates leaf i of a group as its virtual cell; as a similar one if that is
+ * bound to another cell; opportunistically if it has none (pods.c). */
 void pai__gang_allocate(pai__hived *h, uint32_t group, uint32_t i);
-/* Of those that wait for victims; each once. */
+/* Pods of a group that wait for victims.  Adding a pod twice has no effect. */
 int pai__gang_add_preempting(pai__hived *h, uint32_t group, uint64_t pod);
 bool pai__gang_remove_preempting(pai__hived *h, uint32_t group, uint64_t pod);
-/* Sorts groups by their names. */
+/* Sorts groups by name. */
 void pai__groups_sort(const pai__hived *h, uint32_t *groups, uint32_t n);
+/* Lists all `live_groups` groups, sorted by name.  Returns their number. */
+size_t pai__groups_named(const pai__hived *h, pai__named *out);
 
-static inline uint32_t *pai__words(const pai__hived *h, uint32_t at)
-{
-  return h->pool.words + at;
-}
-
-/* Lazily preempts a group; the name of the other is counted as used. */
+/* Preempts a group lazily: it keeps its leaves and loses its virtual cells.
+ * Counts one more use of the name `by`. */
 void pai__lazy_preempt(pai__hived *h, uint32_t group, uint32_t by);
-/* Likewise, and keeps what it had in scratch.preempted, until it is settled:
- * undone, or not. */
+/* As pai__lazy_preempt(), but can be undone until pai__lazy_settle(). */
 void pai__lazy_try(pai__hived *h, uint32_t group, uint32_t by);
 void pai__lazy_settle(pai__hived *h, bool undo);
-/* Groups that use leaves, into scratch.groups; those that will use them, into
- * scratch.others. */
+/* Collects the groups that use leaves in scratch.groups, and those that have
+ * reserved them in scratch.others. */
 void pai__find_victims(pai__hived *h, const uint32_t *leaves, uint32_t n);
 void pai__preempt_begin(pai__hived *h, uint32_t group);
 void pai__preempt_cancel(pai__hived *h, uint32_t group);
@@ -519,8 +551,8 @@ void pai__preempt_complete(pai__hived *h, uint32_t group);
 
 /* --- check.c -------------------------------------------------------------- */
 
-/* Whether all that is counted is what a count gives, and what belongs together
- * knows of each other.  PAI_OK; PAI_EINVAL with what is wrong; PAI_ENOMEM. */
+/* Checks all counters and cross references against a recount.  Returns PAI_OK;
+ * PAI_EINVAL, with *wrong set; or PAI_ENOMEM. */
 int pai__hived_check(const pai__hived *h, const char **wrong);
 
 #endif

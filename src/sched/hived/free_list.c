@@ -1,10 +1,10 @@
 /*
- * free_list.c - which cells are free, and which of these are sick
+ * free_list.c - lists of free cells, and of the sick cells among them
  *
- * A cell is in the free list if it is neither bound nor split, and what it is
- * in was split, or is nothing.  The order of the lists decides which of equal
- * cells is used first, so it is HiveD's: what is taken out is overwritten with
- * the last one.
+ * A cell is in the free list if it is neither bound nor split, and its parent
+ * is split or does not exist.  The order of a list decides which of equal
+ * cells is used first, so it is HiveD's: a removed cell is replaced by the
+ * last one.
  */
 #include "sched/hived/engine.h"
 
@@ -25,22 +25,15 @@ static void add(pai__hived *h, uint32_t cell)
 {
   pai__hived_level *l = pai__level_of(h, &h->pcells[cell]);
 
-  h->pcells[cell].at_free = l->nfree;
-  h->lists[l->free + l->nfree++] = cell;
+  pai__list_add(h, PAI__LIST_FREE, l->free, &l->nfree, cell);
 }
 
 static void drop(pai__hived *h, uint32_t cell)
 {
-  pai__pcell *c = &h->pcells[cell];
-  pai__hived_level *l = pai__level_of(h, c);
-  uint32_t last;
+  pai__hived_level *l = pai__level_of(h, &h->pcells[cell]);
 
-  if (c->at_free == PAI__NOTHING)
-    return;
-  last = h->lists[l->free + --l->nfree];
-  h->lists[l->free + c->at_free] = last;
-  h->pcells[last].at_free = c->at_free;
-  c->at_free = PAI__NOTHING;
+  if (h->pcells[cell].at_free != PAI__NOTHING)
+    pai__list_remove(h, PAI__LIST_FREE, l->free, &l->nfree, cell);
 }
 
 uint32_t pai__free_take(pai__hived *h, uint32_t cell)
@@ -62,7 +55,7 @@ uint32_t pai__free_take(pai__hived *h, uint32_t cell)
   }
 }
 
-/* Whether all other cells that are in the same one are free. */
+/* True if all siblings of a cell are free. */
 static bool is_last(const pai__hived *h, uint32_t cell)
 {
   uint32_t parent = h->pcells[cell].parent;
@@ -92,29 +85,20 @@ uint32_t pai__free_give(pai__hived *h, uint32_t cell)
   return h->pcells[cell].level;
 }
 
-/* --- sick ones ------------------------------------------------------------ */
+/* --- sick free cells ------------------------------------------------------ */
 
 void pai__sick_add(pai__hived *h, uint32_t cell)
 {
-  pai__pcell *c = &h->pcells[cell];
-  pai__hived_level *l = pai__level_of(h, c);
+  pai__hived_level *l = pai__level_of(h, &h->pcells[cell]);
 
-  if (c->at_sick != PAI__NOTHING)
-    return;
-  c->at_sick = l->nsick;
-  h->lists[l->sick_free + l->nsick++] = cell;
+  if (h->pcells[cell].at_sick == PAI__NOTHING)
+    pai__list_add(h, PAI__LIST_SICK, l->sick_free, &l->nsick, cell);
 }
 
 void pai__sick_remove(pai__hived *h, uint32_t cell)
 {
-  pai__pcell *c = &h->pcells[cell];
-  pai__hived_level *l = pai__level_of(h, c);
-  uint32_t last;
+  pai__hived_level *l = pai__level_of(h, &h->pcells[cell]);
 
-  if (c->at_sick == PAI__NOTHING)
-    return;
-  last = h->lists[l->sick_free + --l->nsick];
-  h->lists[l->sick_free + c->at_sick] = last;
-  h->pcells[last].at_sick = c->at_sick;
-  c->at_sick = PAI__NOTHING;
+  if (h->pcells[cell].at_sick != PAI__NOTHING)
+    pai__list_remove(h, PAI__LIST_SICK, l->sick_free, &l->nsick, cell);
 }

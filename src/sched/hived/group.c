@@ -1,22 +1,8 @@
-/* group.c - groups, in the pool */
+/* group.c - groups of the HiveD engine, stored in its pool */
 #include "sched/hived/engine.h"
 
-typedef struct sums {
-  size_t pods, leaves;
-} sums;
-
-static sums sums_of(const pai__hived_request *r)
-{
-  sums s = { 0, 0 };
-
-  for (uint32_t i = 0; i < r->nmembers; i++) {
-    s.pods += r->members[i].pods;
-    s.leaves += (size_t)r->members[i].pods * r->members[i].leaves;
-  }
-  return s;
-}
-
-uint32_t pai__gang_find(const pai__hived *h, const char *name, size_t len)
+uint32_t pai__hived_find_group(const pai__hived *h, const char *name,
+                               size_t len)
 {
   uint32_t text = pai__name_find(h, name, len);
 
@@ -25,12 +11,13 @@ uint32_t pai__gang_find(const pai__hived *h, const char *name, size_t len)
 
 int pai__gang_reserve(pai__hived *h, const pai__hived_request *r)
 {
-  sums s = sums_of(r);
+  pai__hived_sums s = pai__hived_before(r->members, r->nmembers, 0);
   size_t words = r->group_len / sizeof(uint32_t) + 1 + 2u * r->nmembers +
-                 s.leaves * (2 + PAI__SPOT_WORDS) + s.pods * PAI__SLOT_WORDS +
-                 8;
+                 (size_t)s.leaves * (2 + PAI__SPOT_WORDS) +
+                 (size_t)s.pods * PAI__SLOT_WORDS + 8;
 
-  if (pai__names_reserve(h, 1) < 0 || pai__hived_pool_reserve(h, words, 7) < 0)
+  if (pai__names_reserve(h, r->group_len) < 0 ||
+      pai__hived_pool_reserve(h, words, 7) < 0)
     return PAI_ENOMEM;
   if (h->free_group == PAI__NOTHING)
     return PAI__VEC_ROOM(&h->alloc, h->groups, h->ngroups, h->groups_cap);
@@ -39,8 +26,8 @@ int pai__gang_reserve(pai__hived *h, const pai__hived_request *r)
 
 uint32_t pai__gang_add(pai__hived *h, const pai__hived_request *r)
 {
-  sums s = sums_of(r);
-  uint32_t at = h->free_group, *sizes;
+  pai__hived_sums s = pai__hived_before(r->members, r->nmembers, 0);
+  uint32_t at = h->free_group;
   pai__hived_group *g;
 
   if (at != PAI__NOTHING)
@@ -53,21 +40,18 @@ uint32_t pai__gang_add(pai__hived *h, const pai__hived_request *r)
                            .lazy = r->lazy,
                            .by = PAI__NOTHING,
                            .nsizes = r->nmembers,
-                           .npods = (uint32_t)s.pods,
-                           .nleaves = (uint32_t)s.leaves,
+                           .npods = s.pods,
+                           .nleaves = s.leaves,
                            .vcell = PAI__NOTHING,
                            .spots = PAI__NOTHING,
                            .preempting = PAI__NOTHING };
   g->name = pai__name_use(h, r->group, r->group_len);
   h->names[g->name].group = at;
-  g->sizes = pai__hived_pool_take(&h->pool, 2u * r->nmembers);
-  g->physical = pai__hived_pool_take(&h->pool, s.leaves);
-  g->slots = pai__hived_pool_take(&h->pool, s.pods * PAI__SLOT_WORDS);
-  sizes = pai__words(h, g->sizes);
-  for (uint32_t i = 0; i < r->nmembers; i++) {
-    sizes[2u * i] = r->members[i].leaves;
-    sizes[2u * i + 1] = r->members[i].pods;
-  }
+  g->sizes = pai__hived_pool_take(h, 2u * r->nmembers);
+  g->physical = pai__hived_pool_take(h, s.leaves);
+  g->slots = pai__hived_pool_take(h, (size_t)s.pods * PAI__SLOT_WORDS);
+  memcpy(pai__words(h, g->sizes), r->members,
+         r->nmembers * sizeof(*r->members));
   memset(pai__words(h, g->slots), 0, s.pods * sizeof(pai__hived_slot));
   h->live_groups++;
   return at;
@@ -78,23 +62,22 @@ void pai__gang_drop_virtual(pai__hived *h, uint32_t group)
   pai__hived_group *g = &h->groups[group];
 
   if (g->vcell != PAI__NOTHING)
-    pai__hived_pool_give(&h->pool, g->vcell, g->nleaves);
+    pai__hived_pool_give(h, g->vcell, g->nleaves);
   g->vcell = PAI__NOTHING;
 }
 
 void pai__gang_remove(pai__hived *h, uint32_t group)
 {
   pai__hived_group *g = &h->groups[group];
-  pai__hived_pool *p = &h->pool;
 
   pai__gang_drop_virtual(h, group);
-  pai__hived_pool_give(p, g->sizes, 2u * g->nsizes);
-  pai__hived_pool_give(p, g->physical, g->nleaves);
-  pai__hived_pool_give(p, g->slots, (size_t)g->npods * PAI__SLOT_WORDS);
+  pai__hived_pool_give(h, g->sizes, 2u * g->nsizes);
+  pai__hived_pool_give(h, g->physical, g->nleaves);
+  pai__hived_pool_give(h, g->slots, (size_t)g->npods * PAI__SLOT_WORDS);
   if (g->spots != PAI__NOTHING)
-    pai__hived_pool_give(p, g->spots, (size_t)g->nleaves * PAI__SPOT_WORDS);
+    pai__hived_pool_give(h, g->spots, (size_t)g->nleaves * PAI__SPOT_WORDS);
   if (g->preempting != PAI__NOTHING)
-    pai__hived_pool_give(p, g->preempting, 2u * g->preempting_cap);
+    pai__hived_pool_give(h, g->preempting, 2u * g->preempting_cap);
   h->names[g->name].group = PAI__NOTHING;
   pai__name_drop(h, g->name);
   if (g->by != PAI__NOTHING)
@@ -113,15 +96,13 @@ uint32_t pai__gang_slot(const pai__hived *h, uint32_t group, uint32_t size,
                         uint32_t index)
 {
   const pai__hived_group *g = &h->groups[group];
-  const uint32_t *sizes = pai__words(h, g->sizes);
-  uint32_t slot = 0;
+  const pai__hived_member *sizes =
+    (const pai__hived_member *)pai__words(h, g->sizes);
+  pai__hived_sums s = pai__hived_before(sizes, g->nsizes, size);
 
-  for (uint32_t i = 0; i < g->nsizes; i++) {
-    if (sizes[2u * i] == size)
-      return index < sizes[2u * i + 1] ? slot + index : PAI__NOTHING;
-    slot += sizes[2u * i + 1];
-  }
-  return PAI__NOTHING;
+  return s.members < g->nsizes && index < sizes[s.members].pods
+           ? s.pods + index
+           : PAI__NOTHING;
 }
 
 uint32_t pai__gang_place(const pai__hived *h, uint32_t group, uint32_t leaf)
@@ -152,11 +133,11 @@ int pai__gang_add_preempting(pai__hived *h, uint32_t group, uint64_t pod)
 
     if (pai__hived_pool_reserve(h, 2u * (size_t)cap, 1) < 0)
       return PAI_ENOMEM;
-    at = pai__hived_pool_take(&h->pool, 2u * (size_t)cap);
+    at = pai__hived_pool_take(h, 2u * (size_t)cap);
     if (g->npreempting > 0) {
       memcpy(pai__words(h, at), pai__words(h, g->preempting),
              2 * sizeof(*list) * g->npreempting);
-      pai__hived_pool_give(&h->pool, g->preempting, 2u * g->preempting_cap);
+      pai__hived_pool_give(h, g->preempting, 2u * g->preempting_cap);
     }
     g->preempting = at;
     g->preempting_cap = cap;
@@ -202,10 +183,15 @@ void pai__groups_sort(const pai__hived *h, uint32_t *groups, uint32_t n)
   }
 }
 
-uint32_t pai__hived_find_group(const pai__hived *h, const char *name,
-                               size_t len)
+size_t pai__groups_named(const pai__hived *h, pai__named *out)
 {
-  return pai__gang_find(h, name, len);
+  size_t n = 0;
+
+  for (uint32_t i = 0; i < h->ngroups; i++)
+    if (h->groups[i].state != PAI__GROUP_GONE)
+      out[n++] = (pai__named){ pai__hived_group_name(h, i), i };
+  pai__sort_names(out, n);
+  return n;
 }
 
 const char *pai__hived_group_name(const pai__hived *h, uint32_t group)
@@ -227,9 +213,4 @@ bool pai__hived_next_pod(const pai__hived *h, uint32_t group, uint32_t *i,
     }
   }
   return false;
-}
-
-void pai__hived_set_time(pai__hived *h, int64_t now)
-{
-  h->now = now;
 }

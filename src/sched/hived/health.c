@@ -1,4 +1,5 @@
-/* health.c - nodes that are sick: with one leaf cell all cells it is in are */
+/* health.c - health of nodes and cells: a cell is sick if one of its leaves
+ * is */
 #include "sched/hived/engine.h"
 
 static void sicken(pai__hived *h, uint32_t cell)

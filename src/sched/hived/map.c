@@ -1,10 +1,10 @@
 /*
- * map.c - which physical cells virtual cells become
+ * map.c - maps virtual cells of a placement to physical cells
  *
- * The leaf cells of a placement that are not bound yet, and what they are in up
- * to a cell that is, make trees of vertices.  Cells are found for them from the
- * top down: for preassigned cells in the free list, which is divided as needed,
- * and for others among the children of the cell that their parent is.
+ * The unbound leaf cells of a placement, with their parents up to a bound one,
+ * form trees of vertices.  Physical cells are found from the top down: for
+ * preassigned cells in the free list, which is split as needed; for others
+ * among the children of the parent's cell.
  */
 #include "sched/hived/map.h"
 
@@ -35,8 +35,8 @@ static void add_child(pai__hived *h, uint32_t parent, uint32_t child)
   p->children++;
 }
 
-/* From a leaf cell up to one that is bound, or was met already.  Cells that are
- * bound become vertices only to hold their children. */
+/* Adds vertices from a leaf cell up to a cell that is bound or already has a
+ * vertex.  Bound cells become vertices only to hold their children. */
 static void add_path(pai__hived *h, uint32_t vcell)
 {
   pai__scratch *s = &h->s;
@@ -79,7 +79,7 @@ static void uproot(pai__hived *h)
 
 /* --- candidates ----------------------------------------------------------- */
 
-/* How many nodes a cell has: 1, or 2 for more. */
+/* Number of nodes in a cell: 1, or 2 for more. */
 static unsigned count_nodes(const pai__hived *h, uint32_t cell)
 {
   unsigned n = 0;
@@ -146,7 +146,8 @@ void pai__map_sort(const pai__hived *h, uint32_t *cells, uint32_t n)
 
 static bool match_children(pai__mapping *m, uint32_t vertex, uint32_t cell);
 
-/* A cell that is well, and all free: every choice is the first. */
+/* True if a cell is healthy, suggested and without opportunistic use: then the
+ * first choice always fits. */
 static bool is_clean(const pai__mapping *m, uint32_t cell)
 {
   const pai__pcell *c = &m->h->pcells[cell];
@@ -185,7 +186,7 @@ bool pai__map_fits(pai__mapping *m, uint32_t vertex, uint32_t cell)
   return match_children(m, vertex, cell);
 }
 
-/* Vertex i of those in `vertex`. */
+/* Returns child i of a vertex. */
 static uint32_t nth_child(const pai__hived *h, uint32_t vertex, uint32_t i)
 {
   uint32_t at = h->s.vertices[vertex].child;
@@ -195,9 +196,10 @@ static uint32_t nth_child(const pai__hived *h, uint32_t vertex, uint32_t i)
   return at;
 }
 
-/* Where the search of a later vertex began is not forgotten when that of an
- * earlier one goes on, as HiveD does it: so it may miss what there is.  The stack has n candidates from `base` on, then
- * whether each is taken, then where each vertex's search stands. */
+/* Like HiveD, does not reset the position of a later vertex when the search
+ * goes back to an earlier one, so it may miss a solution.  The stack has n
+ * candidates from `base` on, then a flag for each that is taken, then the
+ * position of each vertex. */
 static bool search(pai__mapping *m, uint32_t vertex, size_t base, uint32_t n)
 {
   pai__hived *h = m->h;
@@ -229,7 +231,7 @@ static bool search(pai__mapping *m, uint32_t vertex, size_t base, uint32_t n)
   }
 }
 
-/* The vertices in `vertex` to cells in `cell`. */
+/* Maps the children of a vertex to children of a cell. */
 static bool match_children(pai__mapping *m, uint32_t vertex, uint32_t cell)
 {
   pai__hived *h = m->h;
@@ -273,8 +275,9 @@ static bool map_tops(pai__mapping *m)
   return true;
 }
 
-/* None was when the placement was made; but groups that were preempted lazily
- * then may have made room for somebody to be doomed to what is sick. */
+/* No cell was sick when the placement was made.  But groups that were lazily
+ * preempted since may have made room for dooming a virtual cluster to a sick
+ * cell. */
 static bool has_sick(const pai__hived *h, uint32_t nleaves)
 {
   for (uint32_t i = 0; i < nleaves; i++) {

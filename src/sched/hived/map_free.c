@@ -1,12 +1,13 @@
 /*
- * map_free.c - free cells for preassigned ones, divided as needed
+ * map_free.c - finds free physical cells for preassigned cells, splitting
+ * larger ones as needed
  *
- * This changes the free list itself, notes how, and puts it back in the end:
+ * The free list itself is changed, with a log that restores it at the end:
  * nothing is taken before a pod is bound.
  */
 #include "sched/hived/map.h"
 
-/* --- the free list while it is divided ------------------------------------ */
+/* --- the free list while it is split -------------------------------------- */
 
 static pai__hived_level *level_at(const pai__mapping *m, uint32_t level)
 {
@@ -63,7 +64,7 @@ void pai__map_undo(pai__hived *h)
   }
 }
 
-/* n cells, which the stack holds from `base` on, go to the front. */
+/* Moves n cells from the stack, from `base` on, to the front of the list. */
 static bool list_prepend(pai__mapping *m, uint32_t level, size_t base,
                          size_t n)
 {
@@ -86,9 +87,9 @@ static bool list_prepend(pai__mapping *m, uint32_t level, size_t base,
 
 /* --- preassigned cells ---------------------------------------------------- */
 
-/* A cell of the free list for a vertex; its place there, or PAI__NOTHING.
- * Those without opportunistic use are tried as they come, and only when none
- * of them fits the others are sorted. */
+/* Finds a cell of the free list for a vertex.  Returns its index there, or
+ * PAI__NOTHING.  Cells without opportunistic use are tried in order; the
+ * others are sorted and tried only if none of these fits. */
 static uint32_t match_free(pai__mapping *m, uint32_t vertex, uint32_t level)
 {
   pai__hived *h = m->h;
@@ -122,7 +123,7 @@ static uint32_t match_free(pai__mapping *m, uint32_t vertex, uint32_t level)
 
 static bool find_buddy(pai__mapping *m, uint32_t vertex, uint32_t level);
 
-/* One of a level, divided. */
+/* Splits a cell and searches its parts. */
 static bool divide(pai__mapping *m, uint32_t vertex, uint32_t level,
                    uint32_t cell)
 {
@@ -180,15 +181,15 @@ static bool find_buddy(pai__mapping *m, uint32_t vertex, uint32_t level)
   return found;
 }
 
-/* --- cells that are divided although smaller ones were promised ----------- */
+/* --- splitting cells although smaller ones were promised ------------------ */
 
-/* How many cells of each level above may be divided; false where that is less
- * than none, and virtual clusters were promised too much. */
+/* Sets how many cells of each level above `level` may be split.  Returns false
+ * if a number is negative: virtual clusters were promised too much. */
 static bool count_divisible(pai__mapping *m, uint32_t level,
                             int64_t *divisible)
 {
   const pai__hived *h = m->h;
-  uint32_t like = PAI__NOTHING; /* a free cell, and then what is in it */
+  uint32_t like = PAI__NOTHING; /* a free cell, then its children */
 
   for (uint32_t i = m->chain->levels; i > level; i--) {
     const pai__hived_level *l = level_at(m, i);
@@ -208,7 +209,7 @@ static bool count_divisible(pai__mapping *m, uint32_t level,
   return true;
 }
 
-/* What is of a level in a cell, onto the stack. */
+/* Pushes the parts of a cell that are of a level. */
 static bool push_parts(pai__mapping *m, uint32_t cell, uint32_t level)
 {
   const pai__hived *h = m->h;
@@ -253,7 +254,7 @@ static bool find_relaxed(pai__mapping *m, uint32_t vertex)
   return false;
 }
 
-/* --- either ----------------------------------------------------------------- */
+/* --- either way ----------------------------------------------------------- */
 
 bool pai__map_find_free(pai__mapping *m, uint32_t vertex)
 {

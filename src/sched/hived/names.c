@@ -1,4 +1,5 @@
-/* names.c - what things are called, and reasons in HiveD's words */
+/* names.c - names of the HiveD engine's objects, and reasons in HiveD's
+ * words */
 #include "json/writer.h"
 #include "sched/hived/engine.h"
 
@@ -7,11 +8,6 @@
 static bool is_called(const char *name, const char *s, size_t len)
 {
   return strlen(name) == len && memcmp(name, s, len) == 0;
-}
-
-uint32_t pai__hived_mended(const pai__hived *h)
-{
-  return h->mended;
 }
 
 const pai_cluster *pai__hived_cluster(const pai__hived *h)
@@ -97,7 +93,7 @@ uint32_t pai__hived_leaf_chain(const pai__hived *h, uint32_t leaf)
   return h->chains[h->pcells[h->pleaves[leaf].cell].chain].type;
 }
 
-/* The type of the preassigned cell that a virtual one is in. */
+/* Type of the preassigned cell that contains a virtual cell. */
 static uint32_t preassigned_type(const pai__hived *h, uint32_t vcell)
 {
   const pai__vcell *root = &h->vcells[h->vcells[vcell].root];
@@ -212,7 +208,8 @@ static void put_leaves(const pai__hived *h, const named_root *r, uint32_t n,
   pai__buf_dispose(&address);
 }
 
-/* The virtual placement that could not be mapped, by preassigned cells. */
+/* Writes the virtual placement that could not be mapped, by preassigned
+ * cell. */
 static void put_placement(const pai__hived *h, uint32_t n, pai__buf *out)
 {
   named_root *roots = pai__realloc(&h->alloc, NULL, 0, n, sizeof(*roots));

@@ -1,17 +1,18 @@
 /*
- * part.c - a virtual cluster with a part of the whole keeps to that, whatever
- * cells HiveD would give it
+ * part.c - keeps a virtual cluster within its part, whichever cells HiveD
+ * would choose
  *
- * HiveD knows cells alone.  As with these, less important ones of a virtual
- * cluster make room in its part for more important ones.
+ * HiveD knows only cells.  As with cells, runs of lower priority in a virtual
+ * cluster make room in its part for requests of higher priority.
  */
 #include "sched/hived/bridge.h"
 
-#include "sched/victims.h"
+#include "sched/policy/victims.h"
 
 #include <stdlib.h>
 
-/* Less important than a request of the same virtual cluster, or on the way out. */
+/* True if a run is of the same virtual cluster and has a lower priority or is
+ * stopping. */
 static bool gives_way(const pai_sched *s, const pai__req *r,
                       const pai__run *run)
 {
@@ -20,7 +21,7 @@ static bool gives_way(const pai_sched *s, const pai__req *r,
   if (!pai__run_holds(run))
     return false;
   of = pai__req_at(s, run->req);
-  return of->tenant == r->tenant &&
+  return of->vc_index == r->vc_index &&
          (run->state == PAI__RUN_STOPPING || of->priority < r->priority);
 }
 
@@ -28,10 +29,11 @@ static void lift_all(pai_sched *s, const pai__req *r, int sign)
 {
   for (uint32_t i = 0; i < s->runs.len; i++)
     if (gives_way(s, r, pai__run_at(s, i)))
-      pai__tally(s, pai__run_at(s, i), sign);
+      pai__shares_count(s, pai__run_at(s, i), sign);
 }
 
-bool pai__bridge_part_allows(pai_sched *s, const pai__req *r, pai__why *why)
+bool pai__bridge_part_allows(pai_sched *s, const pai__req *r,
+                             pai__sched_reason *why)
 {
   bool allows = pai__share_suffices(s, r, why);
 
@@ -43,7 +45,7 @@ bool pai__bridge_part_allows(pai_sched *s, const pai__req *r, pai__why *why)
   return allows;
 }
 
-/* Those that stop already come first. */
+/* Runs that are stopping come first. */
 static uint32_t list_victims(const pai_sched *s, const pai__req *r,
                              pai__victim *list)
 {
@@ -65,8 +67,8 @@ static uint32_t list_victims(const pai_sched *s, const pai__req *r,
   return n;
 }
 
-/* Of the first ones, which are away: those without which there is enough, too,
- * are there again.  The most important one is tried first. */
+/* Spares victims that are not needed, highest priority first, and counts them
+ * again. */
 static void spare(pai_sched *s, const pai__req *r, uint32_t slots,
                   pai__victim *list, uint32_t gone)
 {
@@ -75,15 +77,15 @@ static void spare(pai_sched *s, const pai__req *r, uint32_t slots,
 
     if (run->state == PAI__RUN_STOPPING)
       continue;
-    pai__tally(s, run, 1);
+    pai__shares_count(s, run, 1);
     list[i].spared = pai__victims_keep_share(s, r, slots);
     if (!list[i].spared)
-      pai__tally(s, run, -1);
+      pai__shares_count(s, run, -1);
   }
 }
 
-/* The first so many of them have to go, but for the spared; 0: all are not
- * enough. */
+/* Returns how many of the first victims have to stop, except the spared ones;
+ * 0 if all of them are not enough. */
 static uint32_t count_victims(pai_sched *s, const pai__req *r, uint32_t slots,
                               pai__victim *list, uint32_t n)
 {
@@ -91,14 +93,14 @@ static uint32_t count_victims(pai_sched *s, const pai__req *r, uint32_t slots,
   bool keeps = false;
 
   while (gone < n && !keeps) {
-    pai__tally(s, pai__run_at(s, list[gone++].run), -1);
+    pai__shares_count(s, pai__run_at(s, list[gone++].run), -1);
     keeps = pai__victims_keep_share(s, r, slots);
   }
   if (keeps)
     spare(s, r, slots, list, gone);
   for (uint32_t i = 0; i < gone; i++)
     if (!list[i].spared)
-      pai__tally(s, pai__run_at(s, list[i].run), 1);
+      pai__shares_count(s, pai__run_at(s, list[i].run), 1);
   return keeps ? gone : 0;
 }
 
@@ -112,7 +114,7 @@ int pai__bridge_keeps_part(pai_sched *s, uint32_t req, uint32_t slots,
   int rc = 0;
 
   *stopping = 0;
-  if (!pai__tenant_at(s, r->tenant)->parted ||
+  if (!pai__sched_vc_at(s, r->vc_index)->parted ||
       pai__victims_keep_share(s, r, slots))
     return 1;
   list = pai__zalloc(&s->alloc, most * sizeof(*list));

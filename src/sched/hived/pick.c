@@ -1,12 +1,12 @@
-/* pick.c - pods onto nodes, and leaf cells inside them */
+/* pick.c - picks a node for each pod, and leaf cells on it */
 #include "sched/hived/engine.h"
 
-/* The leaf cells of one node that may be had, best ones first: those that are
- * free, then those of lower priority. */
+/* Available leaf cells of a node: free ones first, then those of lower
+ * priority. */
 typedef struct picking {
   pai__hived *h;
   const pai__hived_view *v;
-  uint32_t base; /* the first leaf of the node */
+  uint32_t base; /* first leaf of the node */
   uint32_t *avail, n;
 } picking;
 
@@ -63,10 +63,10 @@ static void enter_node(picking *p, uint32_t vnode, int32_t priority)
   }
 }
 
-/* The cell that the first k of are nearest to each other: the first, as they
- * are listed, of the lowest level of which one has so many.  That is what going
- * through all choices in their order gives.  Returns how often to go up from a
- * leaf, and that cell. */
+/* Finds the lowest cell that contains k of the available leaf cells; on that
+ * level, the first one in their order.  HiveD finds the same by trying all
+ * combinations in order.  Returns how many levels it is above the leaves;
+ * PAI__NOTHING if there is none. */
 static uint32_t find_nearest(const picking *p, uint32_t k, uint32_t *cell)
 {
   uint32_t *count = p->h->s.count;
@@ -107,7 +107,7 @@ static bool is_in(const picking *p, uint32_t leaf, uint32_t cell)
   return leaf >= cell && leaf < skip;
 }
 
-/* Moves k leaf cells to `out`; the others stay in their order. */
+/* Moves k leaf cells to `out`; the others keep their order. */
 static void take(picking *p, uint32_t k, uint32_t *out)
 {
   uint32_t left = 0, cell = PAI__NOTHING, taken = 0;
@@ -132,7 +132,7 @@ static bool fail(const pai__attempt *a, int kind, uint32_t cell)
   return false;
 }
 
-/* Which node each pod gets, in one sweep. */
+/* Chooses a node for each pod, in one pass. */
 static bool choose_nodes(pai__hived *h, const pai__attempt *a,
                          int32_t priority)
 {
@@ -172,7 +172,7 @@ bool pai__pick(pai__hived *h, const pai__attempt *a, uint32_t *out)
 
   pai__view_sort(h, a->view, a->suggested);
   if (!choose_nodes(h, a, priority)) {
-    /* Nothing has a lower priority than the lowest that is guaranteed. */
+    /* No priority is below the lowest guaranteed one. */
     if (a->priority <= 0)
       return false;
     priority = a->priority;

@@ -1,17 +1,17 @@
 /*
- * place.c - a gang onto cells
+ * place.c - starts a gang where the HiveD engine decides, or stops its victims
  *
- * HiveD's engine chooses the GPUs and who has to go.  CPUs, memory, ports and
- * reservations are what Kubernetes' scheduler looks at beside it: nodes that
- * lack these are not suggested.  Tasks without GPUs have no cells; they go where
- * there is room.
+ * The engine chooses GPUs and victims.  CPUs, memory, ports and reservations,
+ * which the Kubernetes scheduler would check, are checked here: nodes that
+ * lack them are not suggested.  Tasks without GPUs have no cells; they go
+ * where there is room.
  */
 #include "sched/hived/bridge.h"
 
 #include "resource/bits.h"
 #include "sched/fit.h"
-#include "sched/victims.h"
-#include "sched/walk.h"
+#include "sched/policy/victims.h"
+#include "sched/policy/waiters.h"
 
 typedef struct placing {
   pai__bridge *g;
@@ -21,10 +21,10 @@ typedef struct placing {
   pai__bridge_name name;
   pai__hived_request q;
   pai__hived_result result;
-  bool all; /* every node was suggested */
+  bool all; /* all nodes are suggested */
 } placing;
 
-/* The instance that begins next: one that waits again goes first. */
+/* Returns the instance that begins next: one that waits again goes first. */
 static uint32_t next_instance(const pai_sched *s, const pai__req *r)
 {
   uint32_t run = r->runs;
@@ -36,26 +36,27 @@ static uint32_t next_instance(const pai_sched *s, const pai__req *r)
   return pai__run_at(s, run)->instance;
 }
 
-static pai__beside beside_of(const pai__room *room)
+static pai__beside beside_of(const pai__free_capacity *capacity)
 {
-  return (pai__beside){ room->memory, room->cpus, room->ports };
+  return (pai__beside){ capacity->memory, capacity->cpu_millis,
+                        capacity->ports };
 }
 
 static bool has_beside(const pai__beside *b, const pai__want *w)
 {
-  return b->cpus >= w->cpus && b->memory >= (int64_t)w->memory &&
+  return b->cpu_millis >= w->cpu_millis && b->memory >= (int64_t)w->memory &&
          b->ports >= w->ports;
 }
 
 static void take_beside(pai__beside *b, const pai__want *w, int sign)
 {
-  b->cpus -= sign * (int64_t)w->cpus;
+  b->cpu_millis -= sign * (int64_t)w->cpu_millis;
   b->memory -= sign * (int64_t)w->memory;
   b->ports -= sign * (int64_t)w->ports;
 }
 
-/* What less important ones have there, and those that stop anyway: in phase
- * Preempting Kubernetes suggests nodes where it would be enough without them. */
+/* Adds what runs of lower priority, and stopping runs, have: in phase
+ * Preempting Kubernetes suggests nodes that would have enough without them. */
 static void add_preemptible(const placing *p, const pai__req *r)
 {
   const pai_sched *s = p->s;
@@ -78,7 +79,8 @@ static void add_preemptible(const placing *p, const pai__req *r)
   }
 }
 
-/* May one task of each want that has GPUs be on the node, its GPUs apart? */
+/* True if the node is not reserved for others and has enough, besides GPUs, for
+ * one task of each want with GPUs. */
 static bool is_suggested(const placing *p, const pai__req *r, uint32_t node)
 {
   const pai__beside *b = (const pai__beside *)p->g->beside.data + node;
@@ -92,14 +94,14 @@ static bool is_suggested(const placing *p, const pai__req *r, uint32_t node)
   return true;
 }
 
-/* All nodes of which is_suggested(). */
+/* Suggests all nodes for which is_suggested() is true. */
 static void suggest_each(placing *p, const pai__req *r)
 {
   pai__bridge *g = p->g;
 
   p->all = true;
-  for (uint32_t i = 0; i < p->s->park->nspots; i++) {
-    uint32_t own = ((uint32_t *)g->banks->nodes.data)[i];
+  for (uint32_t i = 0; i < p->s->cluster->nnodes; i++) {
+    uint32_t own = ((uint32_t *)g->shared->nodes.data)[i];
 
     if (own == PAI__NONE)
       continue;
@@ -110,25 +112,26 @@ static void suggest_each(placing *p, const pai__req *r)
   }
 }
 
-/* Is there nothing but cells to be looked at? */
+/* True if only cells matter for this request. */
 static bool wants_cells_only(const pai_sched *s, const pai__req *r)
 {
   const pai__want *w = pai__wants_of(s, r);
   uint32_t i = 0;
 
-  while (i < r->nwants && w[i].gpus != 0 && w[i].cpus == 0 &&
+  while (i < r->nwants && w[i].gpus != 0 && w[i].cpu_millis == 0 &&
          w[i].memory == 0 && w[i].ports == 0)
     i++;
-  return i == r->nwants && s->kept.len == 0;
+  return i == r->nwants && s->reservations.len == 0;
 }
 
-/* The nodes, as HiveD numbers them; p->all if it may be any.  PAI_ENOMEM. */
+/* Sets the suggested nodes, by HiveD's numbers; or p->all.  Returns PAI_OK or
+ * PAI_ENOMEM. */
 static int suggest(placing *p, int phase)
 {
   pai__bridge *g = p->g;
   const pai__req *r = pai__req_at(p->s, p->req);
-  uint32_t words = PAI__BITS_WORDS((uint32_t)g->banks->cluster->nnodes) + 1;
-  uint32_t nodes = p->s->park->nspots;
+  uint32_t words = PAI__BITS_WORDS((uint32_t)g->shared->cluster->nnodes) + 1;
+  uint32_t nodes = p->s->cluster->nnodes;
 
   p->all = wants_cells_only(p->s, r);
   if (p->all)
@@ -140,7 +143,8 @@ static int suggest(placing *p, int phase)
   (void)pai__flat_push(&g->suggested, words);
   (void)pai__flat_push(&g->beside, nodes);
   for (uint32_t i = 0; i < nodes; i++)
-    ((pai__beside *)g->beside.data)[i] = beside_of(pai__room_at(p->s, i));
+    ((pai__beside *)g->beside.data)[i] =
+      beside_of(pai__free_capacity_at(p->s, i));
   suggest_each(p, r);
   if (phase == PAI__HIVED_PREEMPTING && !p->all) {
     add_preemptible(p, r);
@@ -161,18 +165,19 @@ static int ask(placing *p, int phase)
     p->all ? NULL : p->g->suggested.data, phase, &p->result);
 }
 
-/* Where a task's leaves are; they are on one node. */
+/* Sets the place of a task; its leaves are on one node. */
 static void place_task(const placing *p, const uint32_t *leaves, uint32_t n,
                        pai_task_place *place)
 {
-  const pai__leaf_place *places = p->g->banks->places.data;
+  const pai__leaf_place *places = p->g->shared->places.data;
 
   place->node = places[leaves[0]].node;
   for (uint32_t i = 0; i < n; i++)
     place->gpus |= UINT64_C(1) << places[leaves[i]].bit;
 }
 
-/* May a task without GPUs be on a node, as far as what it asks for goes? */
+/* True if a task without GPUs may be on a node, apart from its free
+ * capacity. */
 static bool may_be_on(const placing *p, const pai__want *w, uint32_t pin,
                       uint32_t node)
 {
@@ -184,32 +189,32 @@ static bool may_be_on(const placing *p, const pai__want *w, uint32_t pin,
            PAI_LACK_NOTHING;
 }
 
-/* What is left of nodes beside the tasks with GPUs. */
+/* Sets what nodes have left besides the tasks with GPUs. */
 static void count_beside(const placing *p, const pai_task_place *tasks)
 {
   const pai__req *r = pai__req_at(p->s, p->req);
   const pai__want *w = pai__wants_of(p->s, r);
   pai__beside *left = p->g->beside.data;
 
-  for (uint32_t i = 0; i < p->s->park->nspots; i++)
-    left[i] = beside_of(pai__room_at(p->s, i));
+  for (uint32_t i = 0; i < p->s->cluster->nnodes; i++)
+    left[i] = beside_of(pai__free_capacity_at(p->s, i));
   for (uint32_t i = 0; i < r->nwants; i++)
     for (uint32_t k = 0; k < w[i].tasks; k++, tasks++)
       if (w[i].gpus != 0)
         take_beside(&left[tasks->node], &w[i], 1);
 }
 
-/* Tasks of a want without GPUs: each is where the one before it is, or on the
- * next node with room.  False: there is none. */
+/* Places the tasks of a want without GPUs, each on the node of the previous
+ * task or the next node with room.  Returns false if there is none. */
 static bool place_want(const placing *p, const pai__want *w,
                        pai_task_place *tasks)
 {
   const char *name =
     pai__texts_text(&p->s->names, pai__req_at(p->s, p->req)->pin);
-  uint32_t pin =
-    name != NULL ? pai__park_pin(p->s->park, name) : (uint32_t)PAI__NONE;
+  uint32_t pin = name != NULL ? pai__sched_cluster_pin(p->s->cluster, name)
+                              : (uint32_t)PAI__NONE;
   pai__beside *left = p->g->beside.data;
-  uint32_t node = 0, nodes = p->s->park->nspots;
+  uint32_t node = 0, nodes = p->s->cluster->nnodes;
 
   for (uint32_t k = 0; k < w->tasks; k++) {
     while (node < nodes &&
@@ -223,8 +228,8 @@ static bool place_want(const placing *p, const pai__want *w,
   return true;
 }
 
-/* Tasks without GPUs have no cells: those of each want are on the first nodes
- * with room beside all others.  False: there is none. */
+/* Places tasks without GPUs on the first nodes with room.  Returns false if
+ * there is none. */
 static bool place_others(const placing *p, pai_task_place *tasks)
 {
   const pai__req *r = pai__req_at(p->s, p->req);
@@ -242,8 +247,8 @@ static bool place_others(const placing *p, pai_task_place *tasks)
   return placed;
 }
 
-/* The gang's pods, which lie by ascending size, as tasks of wants.  PAI_OK;
- * PAI_EBUSY: those without GPUs have no room; PAI_ENOMEM. */
+/* Turns the gang's pods, which are sorted by size, into task places.  Returns
+ * PAI_OK; PAI_EBUSY if tasks without GPUs have no room; PAI_ENOMEM. */
 static int list_tasks(const placing *p)
 {
   const pai__req *r = pai__req_at(p->s, p->req);
@@ -253,13 +258,15 @@ static int list_tasks(const placing *p)
 
   tasks->len = 0;
   for (uint32_t i = 0; i < r->nwants; i++) {
-    uint32_t first = 0, before = 0;
+    uint32_t first =
+      pai__hived_before(members, w[i].gpus != 0 ? p->g->members.len : 0,
+                        w[i].gpus)
+        .leaves;
+    uint32_t before = 0;
 
     if (pai__flat_reserve(tasks, &p->g->alloc, w[i].tasks) < 0)
       return PAI_ENOMEM;
-    /* Pods of smaller sizes, then those of wants before it. */
-    for (uint32_t m = 0; w[i].gpus != 0 && members[m].leaves != w[i].gpus; m++)
-      first += members[m].leaves * members[m].pods;
+    /* Tasks of previous wants that have the same size. */
     for (uint32_t k = 0; k < i; k++)
       before += w[k].gpus == w[i].gpus ? w[k].tasks : 0;
     for (uint32_t t = 0; t < w[i].tasks; t++) {
@@ -275,28 +282,30 @@ static int list_tasks(const placing *p)
   return place_others(p, tasks->data) ? PAI_OK : PAI_EBUSY;
 }
 
-/* --- what comes of it ----------------------------------------------------- */
+/* --- outcome -------------------------------------------------------------- */
 
 static void refuse(const placing *p, uint32_t lack, uint64_t wanted,
                    uint64_t found)
 {
-  *pai__why_make(p->s, p->req) = (pai__why){ .lack = lack,
-                                             .of = lack,
-                                             .wanted = wanted,
-                                             .found = found,
-                                             .node = PAI__NONE,
-                                             .text = PAI__NONE };
+  *pai__sched_reason_make(p->s, p->req) =
+    (pai__sched_reason){ .lack = lack,
+                         .of = lack,
+                         .wanted = wanted,
+                         .found = found,
+                         .node = PAI__NONE,
+                         .text = PAI__NONE };
 }
 
-/* GPUs of its own kind that the virtual cluster has left. */
+/* Returns how many GPUs of the request's type are left in the shares of its
+ * virtual cluster. */
 static uint64_t share_left(const placing *p)
 {
   const pai__req *r = pai__req_at(p->s, p->req);
   uint64_t left = 0;
 
-  for (uint32_t k = 0; k < p->s->park->nkinds; k++) {
+  for (uint32_t k = 0; k < p->s->cluster->nkinds; k++) {
     uint32_t type = pai__wants_of(p->s, r)->type;
-    uint64_t own = pai__share_left(p->s, r->tenant, k);
+    uint64_t own = pai__share_left(p->s, r->vc_index, k);
 
     if ((type == PAI__NONE || type == k) && own != UINT64_MAX)
       left += own;
@@ -304,15 +313,16 @@ static uint64_t share_left(const placing *p)
   return left;
 }
 
-/* In words of its own. */
+/* Sets the reason to a text. */
 static int refuse_because(const placing *p, const char *text)
 {
   refuse(p, PAI_LACK_POLICY, 0, 0);
   return pai__texts_add(&p->s->names, &p->s->alloc, text,
-                        &pai__why_make(p->s, p->req)->text);
+                        &pai__sched_reason_make(p->s, p->req)->text);
 }
 
-/* What HiveD does not look at is short where its cells are. */
+/* Sets the reason: CPUs, memory, ports or reservations, which HiveD does not
+ * check. */
 static int refuse_beside(const placing *p)
 {
   return refuse_because(
@@ -321,9 +331,10 @@ static int refuse_beside(const placing *p)
     "ports left, or are kept for others");
 }
 
-/* Of a virtual cluster that has a part, which binds also who may have cells of
- * others.  1; 0, and what it was to get is given back, and less important ones
- * stop for it, if that is any use; or PAI_ENOMEM, and it is given back, too. */
+/* Checks the part of the virtual cluster, which binds also requests that may
+ * use cells of others.  Returns 1 if they keep to it; else 0 or PAI_ENOMEM,
+ * with the places given back.  With 0, runs of lower priority are stopped if
+ * that helps. */
 static int keeps_part(const placing *p)
 {
   pai_sched *s = p->s;
@@ -340,8 +351,9 @@ static int keeps_part(const placing *p)
   return rc;
 }
 
-/* 1: it was started; 0: not, for CPUs, memory or ports are short on a node that
- * HiveD chose for more than one task. */
+/* Returns 1 if it started; 0 if it did not, for lack of CPUs, memory or ports
+ * on a node where HiveD placed several tasks, or because of the part; or a
+ * code. */
 static int bind(placing *p)
 {
   uint64_t id = pai__req_at(p->s, p->req)->id;
@@ -365,7 +377,7 @@ static int bind(placing *p)
     return rc;
   pai__bridge_unlist(p->g, id, p->instance);
   run = pai__run_find(p->s, pai__req_find(p->s, id), p->instance);
-  /* Of a group that had reserved its cells HiveD knows all. */
+  /* The engine already knows a group that had reserved its cells. */
   rc = pai__bridge_bind(p->g, p->s, run,
                         p->result.info.leaves != NULL ? &p->result.info : NULL,
                         NULL);
@@ -394,7 +406,7 @@ static int stop_victims(placing *p)
   return rc;
 }
 
-/* It reserves its cells, and those that are on them stop. */
+/* Lets the group reserve its cells, and stops the groups that are on them. */
 static int preempt(placing *p)
 {
   int rc = ask(p, PAI__HIVED_PREEMPTING);
@@ -408,7 +420,7 @@ static int preempt(placing *p)
 static const char *const several_types =
   "it wants GPUs of several types, and a gang of HiveD's has GPUs of one";
 
-/* What never can run, as things are. */
+/* Text for a request that can never run, or NULL. */
 static const char *words_of(int never)
 {
   switch (never) {
@@ -441,7 +453,8 @@ int pai__bridge_never(pai__bridge *g, const pai_sched *s, uint32_t req,
   return rc == PAI_ENOMEM ? rc : PAI_OK;
 }
 
-/* It was there before the policy was. */
+/* The request was submitted before the policy was set, and so not refused by
+ * admit(). */
 static int tell_never(const placing *p)
 {
   int why = p->result.why.kind;
@@ -476,13 +489,13 @@ static int tell_why(const placing *p)
     break;
   default: return tell_never(p);
   }
-  if (pai__why_of(p->s, p->req)->lack == PAI_LACK_TOPOLOGY)
-    pai__why_make(p->s, p->req)->of = PAI_LACK_GPU;
+  if (pai__sched_reason_of(p->s, p->req)->lack == PAI_LACK_TOPOLOGY)
+    pai__sched_reason_make(p->s, p->req)->of = PAI_LACK_GPU;
   return PAI_OK;
 }
 
-/* It waits; but if that is because too few CPUs or the like are left, less
- * important ones may have them. */
+/* Sets the reason; but if CPUs, memory or ports are short, runs of lower
+ * priority may be preempted for them. */
 static int wait_or_preempt(placing *p)
 {
   int why = p->result.why.kind, rc = PAI_OK;
@@ -499,11 +512,11 @@ int pai__bridge_place(pai__bridge *g, pai_sched *s, uint32_t req)
 {
   const pai__req *r = pai__req_at(s, req);
   placing p = { .g = g, .s = s, .req = req };
-  pai__why why;
+  pai__sched_reason why;
   int rc;
 
   if (!pai__bridge_part_allows(s, r, &why)) {
-    *pai__why_make(s, req) = why;
+    *pai__sched_reason_make(s, req) = why;
     return 0;
   }
 

@@ -1,7 +1,7 @@
-/* pods.c - pods that are bound, and pods that are gone */
+/* pods.c - records pods that were bound or have ended */
 #include "sched/hived/engine.h"
 
-/* --- which virtual cell a cell in use is ---------------------------------- */
+/* --- finding the virtual cell of a physical cell in use ------------------- */
 
 typedef struct adding {
   pai__hived *h;
@@ -9,11 +9,11 @@ typedef struct adding {
   uint32_t vc, pin;
   int32_t priority;
   uint32_t chain;
-  uint32_t level; /* of the preassigned cell */
+  uint32_t level; /* level of the preassigned cell */
 } adding;
 
-/* The better of two cells for somebody of that priority: the first that nobody
- * has, else the one of lowest priority, if that is lower. */
+/* Returns the better of two cells for a priority: one of lower priority, the
+ * first with the lowest.  Free cells are not considered. */
 static uint32_t lower(const adding *a, uint32_t best, uint32_t vcell)
 {
   const pai__vcell *v = &a->h->vcells[vcell];
@@ -83,14 +83,14 @@ static uint32_t map_up(const adding *a, uint32_t cell)
   if (c->bound != PAI__NOTHING) {
     const pai__vcell *v = &h->vcells[c->bound];
 
-    /* A doomed cell of somebody else is no place to be. */
+    /* The cell is doomed for another virtual cluster. */
     if (v->pinned || h->pairs[v->pair].vc == a->vc)
       return c->bound;
     pai__mend(a->h, PAI__MENDED_Q6);
     return PAI__NOTHING;
   }
   if (c->level == a->level && !pai__is_in_free(h, cell)) {
-    /* It is in a larger one that is somebody's. */
+    /* It is inside a larger cell that is taken. */
     pai__mend(a->h, PAI__MENDED_Q16);
     return PAI__NOTHING;
   }
@@ -102,9 +102,9 @@ static uint32_t map_up(const adding *a, uint32_t cell)
   return above == PAI__NOTHING ? PAI__NOTHING : lowest_child(a, above);
 }
 
-/* --- which type of cell it is in, where nobody knows ---------------------- */
+/* --- level of the preassigned cell, if unknown ---------------------------- */
 
-/* The cell of a level that a leaf is in. */
+/* Returns the cell of a level that contains a leaf. */
 static uint32_t cell_above(const pai__hived *h, uint32_t leaf, uint32_t level)
 {
   uint32_t cell = h->pleaves[leaf].cell;
@@ -114,7 +114,7 @@ static uint32_t cell_above(const pai__hived *h, uint32_t leaf, uint32_t level)
   return cell;
 }
 
-/* Is it a preassigned cell of that virtual cluster? */
+/* True if the cell is a preassigned cell of that virtual cluster. */
 static bool is_root_of(const pai__hived *h, uint32_t cell, uint32_t pair)
 {
   uint32_t vcell = h->pcells[cell].bound;
@@ -132,9 +132,10 @@ static uint32_t count_unbound(const pai__hived *h, const pai__pair_level *l)
   return n;
 }
 
-/* Who runs there stays in the cell that the virtual cluster has there already;
- * else he is in the smallest that the whole group would fit in, else in any, and
- * at last in one of somebody less important. */
+/* Chooses the level of a preassigned cell.  The cell that the virtual cluster
+ * has there already comes first; then the smallest with enough unbound cells
+ * for the whole group; then any with an unbound cell; at last any, also one in
+ * use at lower priority. */
 static uint32_t choose_level(const adding *a, uint32_t leaf)
 {
   const pai__hived *h = a->h;
@@ -221,9 +222,10 @@ void pai__gang_allocate(pai__hived *h, uint32_t group, uint32_t i)
     *vcell = h->pleaves[leaf].guaranteed ? to : PAI__NOTHING;
 }
 
-/* --- groups that are there already ---------------------------------------- */
+/* --- existing groups ------------------------------------------------------ */
 
-/* Those that use a preassigned cell which turns out to be another's. */
+/* Preempts groups lazily that use a preassigned cell which belongs to another
+ * physical cell. */
 static void evict(const adding *a, uint32_t root)
 {
   pai__hived *h = a->h;
@@ -240,7 +242,8 @@ static void evict(const adding *a, uint32_t root)
   }
 }
 
-/* Takes a leaf for the new group.  False: it cannot have a virtual cell. */
+/* Takes a leaf for the new group.  Returns false if it cannot have a virtual
+ * cell. */
 static bool take_leaf(adding *a, uint32_t i, uint32_t leaf, uint32_t type,
                       bool search)
 {
@@ -274,13 +277,12 @@ static void fill_group(adding *a, const pai__hived_info *info)
   pai__hived_group *g = &h->groups[a->group];
   bool lazy = false, opportunistic = false;
 
-  g->vcell = pai__hived_pool_take(&h->pool, g->nleaves);
+  g->vcell = pai__hived_pool_take(h, g->nleaves);
   memset(pai__words(h, g->vcell), 0xff, g->nleaves * sizeof(uint32_t));
   memcpy(pai__words(h, g->physical), info->leaves,
          g->nleaves * sizeof(uint32_t));
   if (info->spots != NULL) {
-    g->spots =
-      pai__hived_pool_take(&h->pool, (size_t)g->nleaves * PAI__SPOT_WORDS);
+    g->spots = pai__hived_pool_take(h, (size_t)g->nleaves * PAI__SPOT_WORDS);
     memcpy(pai__words(h, g->spots), info->spots,
            g->nleaves * sizeof(*info->spots));
   }
@@ -289,7 +291,7 @@ static void fill_group(adding *a, const pai__hived_info *info)
 
     if (info->leaves[i] == PAI__NOTHING)
       continue;
-    if (h->pleaves[info->leaves[i]].user == a->group) { /* it is told twice */
+    if (h->pleaves[info->leaves[i]].user == a->group) { /* listed twice */
       pai__words(h, g->physical)[i] = PAI__NOTHING;
       continue;
     }
@@ -310,10 +312,8 @@ static int create(pai__hived *h, const pai__hived_request *r,
                   const pai__hived_info *info)
 {
   adding a = { .h = h, .vc = r->vc, .pin = r->pin, .priority = r->priority };
-  uint32_t nleaves = 0;
+  uint32_t nleaves = pai__hived_before(r->members, r->nmembers, 0).leaves;
 
-  for (uint32_t i = 0; i < r->nmembers; i++)
-    nleaves += r->members[i].pods * r->members[i].leaves;
   if (pai__scratch_reserve(h, 0, nleaves) < 0 || pai__gang_reserve(h, r) < 0)
     return PAI_ENOMEM;
   pai__find_victims(h, info->leaves, nleaves);
@@ -322,7 +322,7 @@ static int create(pai__hived *h, const pai__hived_request *r,
         h->pleaves[info->leaves[i]].user != PAI__NOTHING)
       return PAI_EEXISTS;
   pai__groups_sort(h, h->s.others, h->s.nothers);
-  /* Who reserved these cells comes too late. */
+  /* Groups that have reserved these cells lose them. */
   if (h->s.nothers > 0)
     pai__mend(h, PAI__MENDED_Q3);
   for (uint32_t i = 0; i < h->s.nothers; i++)
@@ -338,7 +338,7 @@ static int create(pai__hived *h, const pai__hived_request *r,
 int pai__hived_add(pai__hived *h, const pai__hived_request *r, uint64_t pod,
                    uint32_t node, uint32_t index, const pai__hived_info *info)
 {
-  uint32_t group = pai__gang_find(h, r->group, r->group_len), slot;
+  uint32_t group = pai__hived_find_group(h, r->group, r->group_len), slot;
   pai__hived_slot *s;
 
   if (group == PAI__NOTHING) {
@@ -348,7 +348,7 @@ int pai__hived_add(pai__hived *h, const pai__hived_request *r, uint64_t pod,
       return rc;
     if (index != 0)
       pai__mend(h, PAI__MENDED_Q10);
-    group = pai__gang_find(h, r->group, r->group_len);
+    group = pai__hived_find_group(h, r->group, r->group_len);
   } else if (h->groups[group].state == PAI__GROUP_PREEMPTING) {
     pai__preempt_complete(h, group);
   }
@@ -388,7 +388,7 @@ static void free_group(pai__hived *h, uint32_t group)
 int pai__hived_delete(pai__hived *h, const char *group, size_t len,
                       uint32_t leaves, uint32_t index)
 {
-  uint32_t at = pai__gang_find(h, group, len), slot;
+  uint32_t at = pai__hived_find_group(h, group, len), slot;
   pai__hived_slot *s;
 
   if (at == PAI__NOTHING)
@@ -416,7 +416,7 @@ void pai__hived_drop_group(pai__hived *h, uint32_t group)
 int pai__hived_delete_unallocated(pai__hived *h, const char *group, size_t len,
                                   uint64_t pod)
 {
-  uint32_t at = pai__gang_find(h, group, len);
+  uint32_t at = pai__hived_find_group(h, group, len);
 
   if (at == PAI__NOTHING || h->groups[at].state != PAI__GROUP_PREEMPTING ||
       !pai__gang_remove_preempting(h, at, pod))

@@ -1,9 +1,10 @@
-/* policy.c - HiveD as a policy of the scheduler */
+/* policy.c - the policy `hived`: the HiveD engine as a policy of the
+ * scheduler */
 #include "sched/hived/bridge.h"
 
-#include "sched/event.h"
-#include "sched/refusal.h"
-#include "sched/walk.h"
+#include "sched/log/event.h"
+#include "sched/queue.h"
+#include "sched/policy/waiters.h"
 
 /* --- life ----------------------------------------------------------------- */
 
@@ -11,43 +12,55 @@ typedef struct hived_options {
   int64_t reserve_after;
 } hived_options;
 
-static const pai__option options_of_it[] = {
+static const pai__field options_of_it[] = {
   PAI__RESERVE_OPTION(hived_options),
 };
 
 static const pai__plain_type type = { .options = options_of_it,
                                       .noptions = PAI__LEN(options_of_it) };
 
-/* Nodes that are kept for somebody are no decision of HiveD's: only where it is
- * asked for. */
+/* HiveD itself makes no reservations, so they are off by default. */
 static int read_options(const pai_policy_host *host, const char *text)
 {
   hived_options o = { 0 };
-  pai__tree *tree;
-  int rc = pai__options_read(host, text, &type, &o, &tree);
+  int rc = pai__options_read(host, text, &type, &o);
 
   if (rc < 0)
     return rc;
-  pai__tree_free(tree);
   pai__policy_reserves(host->sched, o.reserve_after, PAI_PLACE_PACK, true);
   return PAI_OK;
+}
+
+/* Opens the policy from the current runs, or from a saved state. */
+static int begin(void **state, const pai_policy_host *host,
+                 const char *options, const char *saved, size_t len)
+{
+  pai__bridge *g;
+  int rc = read_options(host, options);
+
+  if (rc < 0)
+    return rc;
+  rc = pai__bridge_new(&g, host, NULL, saved, len);
+  host->sched->terms.own_shares = true;
+  *state = g;
+  return rc;
 }
 
 static int open_hived(void **state, void *data, const pai_policy_host *host,
                       const pai_cluster *cluster, const char *options)
 {
-  pai__bridge *g;
-  int rc;
-
   (void)data;
   (void)cluster;
-  rc = read_options(host, options);
-  if (rc < 0)
-    return rc;
-  rc = pai__bridge_new(&g, host, NULL);
-  host->sched->terms.own_shares = true;
-  *state = g;
-  return rc;
+  return begin(state, host, options, NULL, 0);
+}
+
+static int load_hived(void **state, void *data, const pai_policy_host *host,
+                      const pai_cluster *cluster, const char *options,
+                      const char *saved, size_t len)
+{
+  (void)data;
+  (void)cluster;
+  return begin(state, host, options, saved, len);
 }
 
 static void close_hived(void *state)
@@ -83,30 +96,13 @@ static int save_hived(const void *state, void *data, pai_write_cb write,
   return rc;
 }
 
-static int load_hived(void **state, void *data, const pai_policy_host *host,
-                      const pai_cluster *cluster, const char *options,
-                      const char *saved, size_t len)
-{
-  pai__bridge *g;
-  int rc = read_options(host, options);
-
-  (void)data;
-  (void)cluster;
-  if (rc < 0)
-    return rc;
-  rc = pai__bridge_load(&g, host, saved, len);
-  host->sched->terms.own_shares = true;
-  *state = g;
-  return rc;
-}
-
 /* --- events --------------------------------------------------------------- */
 
-/* All of it anew: what runs keeps its cells as far as they are there. */
+/* Rebuilds the state; runs keep their cells as far as these exist. */
 static int on_cluster(pai__bridge *g, const pai_policy_host *host)
 {
   pai__bridge *fresh, old;
-  int rc = pai__bridge_new(&fresh, host, g);
+  int rc = pai__bridge_new(&fresh, host, g, NULL, 0);
 
   if (rc < 0)
     return rc;
@@ -117,7 +113,7 @@ static int on_cluster(pai__bridge *g, const pai_policy_host *host)
   return PAI_OK;
 }
 
-/* It has fewer tasks than it had, in the same cells. */
+/* Binds the run again, with the remaining tasks in the same cells. */
 static int on_resized(pai__bridge *g, const pai_sched *s,
                       const pai_sched_event *e)
 {
@@ -144,8 +140,8 @@ static int on_event(void *state, void *data, const pai_policy_host *host,
   case PAI_SCHED_CANCEL:
   case PAI_SCHED_CHANGE: pai__bridge_forget(g, e->id); break;
   case PAI_SCHED_NODE:
-    pai__bridge_see_node(g, host->sched,
-                         pai__park_node(host->sched->park, e->node));
+    pai__bridge_see_node(
+      g, host->sched, pai__sched_cluster_node(host->sched->cluster, e->node));
     break;
   case PAI_SCHED_RESIZED: return on_resized(g, host->sched, e);
   case PAI_SCHED_CLUSTER: return on_cluster(g, host);
@@ -168,97 +164,79 @@ static int admit(void *state, void *data, const pai_policy_host *host,
                                  : host->give_up(host, PAI_ENOROOM, never);
 }
 
-/* --- all ------------------------------------------------------------------ */
+/* --- deciding ------------------------------------------------------------- */
 
 static int place_one(pai__bridge *g, pai_sched *s, uint32_t req)
 {
   return pai__set_aside(s, req, pai__bridge_place(g, s, req));
 }
 
-/* As pai__bridge_place(); who is like one that had no room this time, and for
- * whom nobody stops, has none either.  Reservations tell lengths apart. */
+/* As pai__bridge_place(), but skips a request like one that had no room in
+ * this decision, and no victims.  Reservations treat lengths differently, so
+ * they turn this off. */
 static int place(pai__bridge *g, pai_sched *s, uint32_t req)
 {
-  uint64_t key = pai__alike_key(PAI__ALIKE_RANK, pai__req_at(s, req));
-  const pai__refusal how = { .kind = PAI__REFUSAL_CELLS, .req = req };
+  const pai__refusal how = { .like = { PAI__REFUSAL_CELLS,
+                                       pai__alike_key(PAI__ALIKE_RANK,
+                                                      pai__req_at(s, req)) },
+                             .req = req };
   uint32_t other =
-    s->kept.len == 0 ? pai__refusal_find(s, key, &how) : PAI__NONE;
+    s->reservations.len == 0 ? pai__refusal_find(s, &how) : PAI__NONE;
   int rc;
 
-  if (other != PAI__NONE && pai__req_at(s, other)->why != PAI__NONE &&
-      pai__req_is_alike(s, PAI__ALIKE_RANK, pai__req_at(s, req),
-                        pai__req_at(s, other))) {
+  if (other != PAI__NONE && pai__req_at(s, other)->reason != PAI__NONE) {
     if (other != req)
-      *pai__why_make(s, req) = *pai__why_of(s, other);
+      *pai__sched_reason_make(s, req) = *pai__sched_reason_of(s, other);
     return 0;
   }
   rc = place_one(g, s, req);
-  if (rc == 0 && pai__why_of(s, req)->lack != PAI_LACK_VICTIMS &&
+  if (rc == 0 && pai__sched_reason_of(s, req)->lack != PAI_LACK_VICTIMS &&
       other == PAI__NONE)
-    pai__refusal_keep(s, key, &how);
+    pai__refusal_keep(s, &how);
   return rc;
 }
 
-/* Whoever has no room sends away all that are like it. */
-static int decide_in_lines(pai__bridge *g, pai_sched *s)
+/* Visits a request whose refusal holds for its line.  One that waits for its
+ * victims does not refuse the others. */
+static int visit_line(void *state, pai_sched *s, uint32_t req)
 {
-  pai__waiters *w = &g->waiters;
-  int rc = pai__waiters_line_up(w, s);
-  uint32_t head;
+  int rc = place_one(state, s, req);
 
-  pai__alike_begin(s, PAI__ALIKE_RANK);
-  s->effort -= s->m.nqueued;
-  while (rc >= 0 && (head = pai__waiters_head(w)) != PAI__NONE) {
-    uint32_t req = pai__waiter_at(w, head)->req;
-
-    s->effort++;
-    rc = place_one(g, s, req);
-    if (rc != 0 || pai__why_of(s, req)->lack == PAI_LACK_VICTIMS) {
-      pai__waiters_pass(w, s);
-    } else {
-      rc = pai__shape_refuse(s, req);
-      pai__waiters_send_away(w);
-    }
-  }
-  return rc < 0 ? rc : PAI_OK;
+  return rc == 0 && pai__sched_reason_of(s, req)->lack == PAI_LACK_VICTIMS
+           ? 1
+           : rc;
 }
 
-static int decide_each(pai__bridge *g, pai_sched *s)
+static int visit_each(void *state, pai_sched *s, uint32_t req)
 {
-  pai__flat list;
   int rc;
 
-  pai__flat_init(&list, sizeof(pai__entry));
-  rc = pai__list_waiting(s, &list);
-  if (rc == PAI_OK)
-    pai__sort_waiting(&list);
-  for (uint32_t i = 0; i < list.len && rc >= 0; i++) {
-    uint32_t req = pai__entry_at(&list, i)->req;
-
-    do
-      rc = place(g, s, req);
-    while (rc == 1 && pai__req_at(s, req)->queued &&
-           pai__req_lack(s, pai__req_at(s, req)) == PAI_LACK_NOTHING);
-  }
-  pai__flat_dispose(&list, &s->alloc);
-  return rc < 0 ? rc : PAI_OK;
+  do
+    rc = place(state, s, req);
+  while (rc == 1 && pai__may_begin(s, req));
+  return rc;
 }
 
-/* The most important first, and then by turn: as pods come to HiveD from
- * Kubernetes, whose priorities are to follow HiveD's.  Reservations tell those
- * apart that are alike. */
+/* Tries requests by priority and then by turn, as pods reach HiveD from
+ * Kubernetes, whose priorities should match HiveD's.  Reservations treat
+ * requests that are alike differently, so then each is tried. */
 static int decide(void *state, void *data, const pai_policy_host *host)
 {
   pai__bridge *g = state;
   pai_sched *s = host->sched;
+  pai__waiters *w = &g->waiters;
   int rc = pai__bridge_catch_up(g, s);
+  bool alike;
 
   (void)data;
-  if (rc == PAI_OK && s->kept.len == 0)
-    rc = pai__waiters_ready(&g->waiters, s);
-  if (rc < 0)
-    return rc;
-  return rc > 0 ? decide_in_lines(g, s) : decide_each(g, s);
+  if (rc == PAI_OK)
+    rc = pai__waiters_ready(w, s);
+  alike = rc > 0 && s->reservations.len == 0;
+  if (rc >= 0)
+    rc = pai__waiters_line_up(w, s);
+  return rc < 0 ? rc
+                : pai__waiters_walk(w, s, alike,
+                                    alike ? visit_line : visit_each, g);
 }
 
 const pai_policy pai__policy_hived = {

@@ -1,10 +1,12 @@
 /*
- * preassigned.c - the cells virtual clusters were promised
+ * preassigned.c - allocates preassigned cells of virtual clusters, and binds
+ * doomed cells
  *
- * `left` cells of a level are free, alone or in a larger one, of which `nsick`
- * are sick; virtual clusters may still ask for `wanted` of them.  One that may
- * ask for more than are well gets a sick one at once, and is then doomed to
- * it: so it does not count on a cell that is not there.
+ * Of a level, `left` cells are free, alone or in a larger cell, and `nsick` of
+ * them are sick.  Virtual clusters may still ask for `wanted` cells.  A
+ * virtual cluster that may ask for more cells than are healthy gets a sick one
+ * at once: it is doomed to it.  So it does not count on a cell that is not
+ * there.
  */
 #include "sched/hived/engine.h"
 
@@ -62,14 +64,13 @@ void pai__doomed_bind(pai__hived *h, uint32_t chain, uint32_t level)
       uint32_t cell = h->lists[l->sick_free];
       uint32_t root = pai__unbound_root(h, mine);
 
-      /* When a configuration took away what is in use. */
+      /* A new configuration took away cells in use. */
       if (l->nsick == 0 || root == PAI__NOTHING) {
         pai__mend(h, PAI__MENDED_Q16);
         break;
       }
       pai__connect(h, cell, root);
-      h->pcells[cell].at_doomed = mine->ndoomed;
-      h->lists[mine->doomed + mine->ndoomed++] = cell;
+      pai__list_add(h, PAI__LIST_DOOMED, mine->doomed, &mine->ndoomed, cell);
       (void)pai__preassigned_take(h, cell, i, true);
     }
   }
@@ -77,17 +78,14 @@ void pai__doomed_bind(pai__hived *h, uint32_t chain, uint32_t level)
 
 void pai__doomed_remove(pai__hived *h, uint32_t cell, uint32_t root)
 {
-  pai__pcell *c = &h->pcells[cell];
   pai__pair_level *mine =
     pair_level(h, h->vcells[root].pair, h->vcells[root].level);
-  uint32_t last = h->lists[mine->doomed + --mine->ndoomed];
 
-  h->lists[mine->doomed + c->at_doomed] = last;
-  h->pcells[last].at_doomed = c->at_doomed;
-  c->at_doomed = PAI__NOTHING;
+  pai__list_remove(h, PAI__LIST_DOOMED, mine->doomed, &mine->ndoomed, cell);
 }
 
-/* The first doomed cell that nobody uses; what runs on one stays. */
+/* Returns the first doomed cell that is not in use; runs stay where they
+ * are. */
 static uint32_t idle_doomed(pai__hived *h, const pai__pair_level *mine)
 {
   for (uint32_t i = 0; i < mine->ndoomed; i++) {
@@ -120,9 +118,9 @@ void pai__doomed_unbind(pai__hived *h, uint32_t chain, uint32_t level)
   }
 }
 
-/* --- sick cells in one that is taken -------------------------------------- */
+/* --- sick cells in a cell that is taken ----------------------------------- */
 
-/* They are bound, so that the virtual cluster sees that they are sick. */
+/* Sick cells are bound, so the virtual cluster sees that they are sick. */
 static void take_sick(pai__hived *h, uint32_t cell)
 {
   const pai__pcell *c = &h->pcells[cell];

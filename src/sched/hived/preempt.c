@@ -1,9 +1,10 @@
-/* preempt.c - groups that take the cells of others */
+/* preempt.c - preemption of groups, lazily or by reserving their cells */
 #include "sched/hived/engine.h"
 
-/* --- lazily: the others only lose what they were promised ----------------- */
+/* --- lazily: groups only lose their virtual cells ------------------------- */
 
-/* Cells that somebody reserves are his already. */
+/* True if the group uses the leaf.  A leaf that another group has reserved
+ * counts as that group's. */
 static bool is_own(const pai__hived *h, uint32_t group, uint32_t leaf)
 {
   return leaf != PAI__NOTHING && h->pleaves[leaf].user == group &&
@@ -39,24 +40,21 @@ void pai__lazy_preempt(pai__hived *h, uint32_t group, uint32_t by)
 
 void pai__lazy_try(pai__hived *h, uint32_t group, uint32_t by)
 {
-  pai__scratch *s = &h->s;
-
   lose_virtual(h, group, by);
-  s->preempted[2u * s->npreempted] = group;
-  s->preempted[2u * s->npreempted + 1] = h->groups[group].vcell;
-  s->npreempted++;
+  h->s.preempted[h->s.npreempted++] = group;
+  h->groups[group].tried = h->groups[group].vcell;
   h->groups[group].vcell = PAI__NOTHING;
 }
 
-static void regain_virtual(pai__hived *h, uint32_t group, uint32_t vcell)
+static void regain_virtual(pai__hived *h, uint32_t group)
 {
   pai__hived_group *g = &h->groups[group];
   const uint32_t *leaves = pai__words(h, g->physical);
 
-  g->vcell = vcell;
+  g->vcell = g->tried;
   for (uint32_t i = 0; i < g->nleaves; i++) {
     if (!is_own(h, group, leaves[i]) || h->pleaves[leaves[i]].guaranteed ||
-        pai__words(h, vcell)[i] == PAI__NOTHING)
+        pai__words(h, g->vcell)[i] == PAI__NOTHING)
       continue;
     pai__release_leaf(h, leaves[i]);
     pai__gang_allocate(h, group, i);
@@ -67,43 +65,25 @@ static void regain_virtual(pai__hived *h, uint32_t group, uint32_t vcell)
   g->by = PAI__NOTHING;
 }
 
-/* By their names. */
-static void sort_tried(const pai__hived *h, uint32_t *pairs, uint32_t n)
-{
-  for (uint32_t i = 1; i < n; i++) {
-    uint32_t group = pairs[2u * i], vcell = pairs[2u * i + 1], k = i;
-    const char *name = pai__hived_group_name(h, group);
-
-    for (; k > 0 &&
-           strcmp(pai__hived_group_name(h, pairs[2u * k - 2]), name) > 0;
-         k--) {
-      pairs[2u * k] = pairs[2u * k - 2];
-      pairs[2u * k + 1] = pairs[2u * k - 1];
-    }
-    pairs[2u * k] = group;
-    pairs[2u * k + 1] = vcell;
-  }
-}
-
 void pai__lazy_settle(pai__hived *h, bool undo)
 {
   pai__scratch *s = &h->s;
 
   if (undo)
-    sort_tried(h, s->preempted, s->npreempted);
+    pai__groups_sort(h, s->preempted, s->npreempted);
   for (uint32_t i = 0; i < s->npreempted; i++) {
-    uint32_t group = s->preempted[2u * i];
-    uint32_t vcell = s->preempted[2u * i + 1];
+    uint32_t group = s->preempted[i];
 
     if (undo)
-      regain_virtual(h, group, vcell);
+      regain_virtual(h, group);
     else
-      pai__hived_pool_give(&h->pool, vcell, h->groups[group].nleaves);
+      pai__hived_pool_give(h, h->groups[group].tried,
+                           h->groups[group].nleaves);
   }
   s->npreempted = 0;
 }
 
-/* --- for good ------------------------------------------------------------- */
+/* --- by reserving --------------------------------------------------------- */
 
 static uint32_t collect(pai__hived *h, const uint32_t *leaves, uint32_t n,
                         bool user, uint32_t *out)
@@ -154,7 +134,8 @@ void pai__preempt_begin(pai__hived *h, uint32_t group)
   }
 }
 
-/* The group that uses a leaf has it back, or keeps it. */
+/* The group that uses a leaf keeps it, or has lost it for good: it is reserved
+ * no more. */
 static void unreserve(pai__hived *h, const pai__pleaf *l)
 {
   pai__hived_group *victim = &h->groups[l->user];
@@ -200,7 +181,7 @@ void pai__preempt_complete(pai__hived *h, uint32_t group)
   }
   g->state = PAI__GROUP_ALLOCATED;
   if (g->preempting != PAI__NOTHING)
-    pai__hived_pool_give(&h->pool, g->preempting, 2u * g->preempting_cap);
+    pai__hived_pool_give(h, g->preempting, 2u * g->preempting_cap);
   g->preempting = PAI__NOTHING;
   g->npreempting = g->preempting_cap = 0;
 }

@@ -1,4 +1,4 @@
-/* request.c - what pods say of themselves in their annotations */
+/* request.c - reads HiveD's pod annotations: scheduling spec and bind info */
 #include "sched/hived/request.h"
 
 #include "yaml/yaml.h"
@@ -6,7 +6,7 @@
 #define ANNOTATION \
   "Pod annotation hivedscheduler.microsoft.com/pod-scheduling-spec: "
 
-/* Names of older versions are replaced wherever they stand, as HiveD does. */
+/* Replaces names of older versions anywhere in the text, as HiveD does. */
 static void rename_old(pai__buf *out, const char *text, size_t len)
 {
   static const char *const names[][2] = {
@@ -57,8 +57,8 @@ static int parse(pai__tree **t, const pai_alloc *alloc, const char *text,
 typedef struct reading {
   const pai__tree *t;
   pai__arena *a;
-  bool wrong;  /* something is of another type */
-  bool failed; /* memory was short */
+  bool wrong;  /* a field has a wrong type */
+  bool failed; /* out of memory */
 } reading;
 
 static pai__node field(const reading *r, pai__node n, const char *key)
@@ -81,7 +81,7 @@ static pai__node collection(reading *r, pai__node n, const char *key, int type)
   return v;
 }
 
-/* HiveD's reader cuts off what is behind the point. */
+/* HiveD's reader truncates fractions. */
 static int64_t read_number(reading *r, pai__node v, int64_t otherwise)
 {
   if (v == PAI__NO_NODE)
@@ -101,7 +101,7 @@ static int64_t read_number(reading *r, pai__node v, int64_t otherwise)
   return otherwise;
 }
 
-/* One of the words that YAML 1.1 has for it, unless it is quoted. */
+/* True if an unquoted value is one of the words of YAML 1.1. */
 static bool is_word(const reading *r, pai__node v, const char *const *words)
 {
   const pai__tree_node *n = pai__tree_at(r->t, v);
@@ -114,7 +114,7 @@ static bool is_word(const reading *r, pai__node v, const char *const *words)
   return false;
 }
 
-/* What is there and is nothing is false. */
+/* A null value is false. */
 static bool read_bool(reading *r, pai__node n, const char *key, bool otherwise)
 {
   static const char *const yes[] = { "y",  "Y",  "yes", "Yes", "YES",
@@ -134,7 +134,7 @@ static bool read_bool(reading *r, pai__node n, const char *key, bool otherwise)
   return false;
 }
 
-/* A string, or any other scalar as it is written. */
+/* Returns a string, or any other scalar as written. */
 static const char *read_text(reading *r, pai__node v)
 {
   const pai__tree_node *n;
@@ -157,9 +157,10 @@ static const char *read_text(reading *r, pai__node v)
   return s != NULL ? s : "";
 }
 
-/* --- what a pod asks for -------------------------------------------------- */
+/* --- requests ------------------------------------------------------------- */
 
-/* Adds a member, by ascending leaves, to one of the same size if there is. */
+/* Adds pods to the member of their size, or a new member; ascending by
+ * leaves. */
 static void add_member(pai__hived_member *list, uint32_t *n, int64_t pods,
                        int64_t leaves)
 {
@@ -200,17 +201,16 @@ static const char *check_members(const counts *given, uint32_t n,
   return mine ? NULL : "AffinityGroup.Members does not contains current Pod";
 }
 
-/* The members as they are given; the pod alone without a group. */
+/* Reads the members as given; without a group the pod is the only one. */
 static uint32_t read_members(reading *r, pai__node group, int64_t leaves,
                              counts **out)
 {
-  pai__node list = collection(r, group, "members", PAI__SEQUENCE), item;
-  pai__tree_walk walk;
+  pai__tree_walk walk =
+    pai__hived_items(r->t, collection(r, group, "members", PAI__SEQUENCE));
+  pai__node item;
   uint32_t n = 0;
 
-  *out = pai__arena_zalloc(
-    r->a, list != PAI__NO_NODE ? pai__tree_count(r->t, list) + 1u : 1,
-    sizeof(**out));
+  *out = pai__arena_zalloc(r->a, walk.left + 1u, sizeof(**out));
   if (*out == NULL) {
     r->failed = true;
     return 0;
@@ -219,9 +219,6 @@ static uint32_t read_members(reading *r, pai__node group, int64_t leaves,
     **out = (counts){ 1, leaves };
     return 1;
   }
-  if (list == PAI__NO_NODE)
-    return 0;
-  walk = pai__tree_iter(r->t, list);
   while ((item = pai__tree_next(&walk)) != PAI__NO_NODE) {
     if (pai__tree_type(r->t, item) != PAI__MAPPING)
       r->wrong = r->wrong || pai__tree_type(r->t, item) != PAI__NULL;
@@ -329,7 +326,7 @@ int pai__hived_read_ask(const pai__hived *h, const char *text, size_t len,
   return pai__buf_ok(why) ? rc : PAI_ENOMEM;
 }
 
-/* --- where it was bound --------------------------------------------------- */
+/* --- bind info ------------------------------------------------------------ */
 
 typedef struct binding {
   reading r;
@@ -342,7 +339,7 @@ typedef struct binding {
   bool lost;
 } binding;
 
-/* A name that may be of the cluster, as a number. */
+/* Returns a number for a name that the cluster may lack. */
 static uint32_t name_of(binding *b, const char *s)
 {
   uint32_t name = PAI__NOTHING;
@@ -365,15 +362,14 @@ static uint32_t node_of(binding *b, pai__node v)
 static uint32_t type_of(binding *b, pai__node types, uint32_t i,
                         uint32_t *name)
 {
-  pai__tree_walk walk;
-  pai__node item = PAI__NO_NODE;
+  pai__tree_walk walk = pai__hived_items(b->r.t, types);
+  pai__node item;
   const char *s;
   uint32_t type;
 
   *name = PAI__NOTHING;
   if (types == PAI__NO_NODE)
     return PAI__HIVED_NO_TYPE;
-  walk = pai__tree_iter(b->r.t, types);
   do
     item = pai__tree_next(&walk);
   while (item != PAI__NO_NODE && i-- > 0);
@@ -385,21 +381,22 @@ static uint32_t type_of(binding *b, pai__node types, uint32_t i,
   return type != PAI__NOTHING ? type : PAI__HIVED_UNKNOWN;
 }
 
-/* One pod of a size: its leaves at `at`. */
+static pai__tree_walk devices_of(binding *b, pai__node pod)
+{
+  return pai__hived_items(
+    b->r.t, collection(&b->r, pod, "physicalLeafCellIndices", PAI__SEQUENCE));
+}
+
+/* Reads one pod of a size; its leaves begin at `at`. */
 static void read_placement(binding *b, pai__node pod, uint32_t size,
                            uint32_t at)
 {
   reading *r = &b->r;
-  pai__node list =
-    collection(r, pod, "physicalLeafCellIndices", PAI__SEQUENCE);
+  pai__tree_walk walk = devices_of(b, pod);
   pai__node types = collection(r, pod, "preassignedCellTypes", PAI__SEQUENCE);
   uint32_t node = node_of(b, field(r, pod, "physicalNode"));
-  pai__tree_walk walk;
   pai__node item;
 
-  if (list == PAI__NO_NODE)
-    return;
-  walk = pai__tree_iter(r->t, list);
   for (uint32_t i = 0;
        i < size && (item = pai__tree_next(&walk)) != PAI__NO_NODE; i++) {
     uint32_t index = (uint32_t)read_number(r, item, -1);
@@ -413,49 +410,39 @@ static void read_placement(binding *b, pai__node pod, uint32_t size,
   }
 }
 
-static uint32_t count_indices(binding *b, pai__node pod)
-{
-  pai__node list =
-    collection(&b->r, pod, "physicalLeafCellIndices", PAI__SEQUENCE);
-
-  return list != PAI__NO_NODE ? pai__tree_count(b->r.t, list) : 0;
-}
-
-/* An entry is of the size that its first pod has. */
+/* An entry's size is that of its first pod. */
 static void read_entry(binding *b, pai__node entry)
 {
   const pai__hived_request *r = &b->ask->r;
-  pai__node list = collection(&b->r, entry, "podPlacements", PAI__SEQUENCE);
-  pai__tree_walk walk;
-  pai__node pod;
-  uint32_t at = 0, m = 0, size, k = 0;
+  pai__tree_walk walk = pai__hived_items(
+    b->r.t, collection(&b->r, entry, "podPlacements", PAI__SEQUENCE));
+  pai__node pod = pai__tree_next(&walk);
+  pai__hived_sums at;
+  uint32_t size;
 
-  if (list == PAI__NO_NODE || pai__tree_count(b->r.t, list) == 0)
+  if (pod == PAI__NO_NODE)
     return;
-  walk = pai__tree_iter(b->r.t, list);
-  pod = pai__tree_next(&walk);
-  size = count_indices(b, pod);
-  for (; m < r->nmembers && r->members[m].leaves != size; m++)
-    at += r->members[m].pods * r->members[m].leaves;
-  for (; m < r->nmembers && pod != PAI__NO_NODE && k < r->members[m].pods;
+  size = devices_of(b, pod).left;
+  at = pai__hived_before(r->members, r->nmembers, size);
+  for (uint32_t k = 0; at.members < r->nmembers && pod != PAI__NO_NODE &&
+                       k < r->members[at.members].pods;
        k++) {
-    read_placement(b, pod, size, at + k * size);
+    read_placement(b, pod, size, at.leaves + k * size);
     pod = pai__tree_next(&walk);
   }
 }
 
-/* Which pod of its size it is: the first on that node that has its first
- * device. */
+/* Returns the index of the pod of its size: the first one on that node with
+ * that device. */
 static uint32_t find_index(const binding *b, uint32_t node, uint32_t device)
 {
   const pai__hived_request *r = &b->ask->r;
-  uint32_t at = 0, m = 0;
+  pai__hived_sums at = pai__hived_before(r->members, r->nmembers, r->leaves);
 
-  for (; m < r->nmembers && r->members[m].leaves != r->leaves; m++)
-    at += r->members[m].pods * r->members[m].leaves;
-  for (uint32_t k = 0; m < r->nmembers && k < r->members[m].pods; k++)
+  for (uint32_t k = 0;
+       at.members < r->nmembers && k < r->members[at.members].pods; k++)
     for (uint32_t i = 0; i < r->leaves; i++) {
-      const pai__hived_spot *s = &b->spots[at + k * r->leaves + i];
+      const pai__hived_spot *s = &b->spots[at.leaves + k * r->leaves + i];
 
       if (s->node == node && s->index == device)
         return k;
@@ -466,10 +453,8 @@ static uint32_t find_index(const binding *b, uint32_t node, uint32_t device)
 static int make_room(binding *b, uint32_t *nleaves)
 {
   const pai__hived_request *r = &b->ask->r;
-  uint32_t n = 0;
+  uint32_t n = pai__hived_before(r->members, r->nmembers, 0).leaves;
 
-  for (uint32_t i = 0; i < r->nmembers; i++)
-    n += r->members[i].pods * r->members[i].leaves;
   b->leaves = pai__arena_zalloc(b->r.a, n, sizeof(*b->leaves));
   b->types = pai__arena_zalloc(b->r.a, n, sizeof(*b->types));
   b->spots = pai__arena_zalloc(b->r.a, n, sizeof(*b->spots));
@@ -486,8 +471,8 @@ static int read_bound(binding *b, pai__hived_bound *bound)
 {
   reading *r = &b->r;
   const char *chain = read_text(r, field(r, 0, "cellChain"));
-  pai__node list, own, item;
   pai__tree_walk walk;
+  pai__node item;
   uint32_t n, device = PAI__NOTHING;
 
   if (make_room(b, &n) < 0)
@@ -496,17 +481,15 @@ static int read_bound(binding *b, pai__hived_bound *bound)
     b->ask->r.vc = name_of(b, b->ask->words.vc);
   b->chain = pai__hived_find_chain(b->h, chain, strlen(chain));
   b->chain_name = name_of(b, chain);
-  list = collection(r, 0, "affinityGroupBindInfo", PAI__SEQUENCE);
-  if (list != PAI__NO_NODE) {
-    walk = pai__tree_iter(r->t, list);
-    while ((item = pai__tree_next(&walk)) != PAI__NO_NODE)
-      read_entry(b, item);
-  }
-  own = collection(r, 0, "leafCellIsolation", PAI__SEQUENCE);
-  if (own != PAI__NO_NODE && pai__tree_count(r->t, own) > 0) {
-    walk = pai__tree_iter(r->t, own);
-    device = (uint32_t)read_number(r, pai__tree_next(&walk), -1);
-  }
+  walk = pai__hived_items(
+    r->t, collection(r, 0, "affinityGroupBindInfo", PAI__SEQUENCE));
+  while ((item = pai__tree_next(&walk)) != PAI__NO_NODE)
+    read_entry(b, item);
+  walk = pai__hived_items(
+    r->t, collection(r, 0, "leafCellIsolation", PAI__SEQUENCE));
+  item = pai__tree_next(&walk);
+  if (item != PAI__NO_NODE)
+    device = (uint32_t)read_number(r, item, -1);
   bound->node = node_of(b, field(r, 0, "node"));
   bound->index = find_index(b, bound->node, device);
   for (uint32_t i = 0; i < n; i++)

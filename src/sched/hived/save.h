@@ -1,44 +1,55 @@
 /*
- * save.h - internal: all that HiveD knows, as JSON
+ * save.h - internal: saving and restoring the state of the HiveD engine as
+ * JSON
  *
- * Of the engine of a policy: its groups are of virtual clusters and on nodes
- * that the cluster has.
+ * For the engine of the policy `hived`: all virtual clusters and nodes of its
+ * groups exist in the cluster.
  */
 #ifndef PAI_SRC_SCHED_HIVED_SAVE_H
 #define PAI_SRC_SCHED_HIVED_SAVE_H
 
 #include "base/tree.h"
 #include "json/writer.h"
-#include "sched/hived/hived.h"
+#include "sched/hived/engine.h"
 
-/* One object.  False without memory. */
+/* Writes one object.  Returns false if memory is short. */
 bool pai__hived_save(const pai__hived *h, pai__json_writer *w);
 
-/* Makes a new engine of the same cluster what was saved.  PAI_OK; PAI_EINVAL:
- * that cannot be, and *wrong says what; PAI_ENOMEM.  After a failure it can only
- * be freed. */
+/* Restores a saved state into a new engine of the same cluster.  Returns
+ * PAI_OK; PAI_EINVAL if the state is invalid, with *wrong set; PAI_ENOMEM.
+ * After an error the engine can only be freed (restore.c). */
 int pai__hived_restore(pai__hived *h, const pai__tree *t, pai__node n,
                        const char **wrong);
 
-/* --- columns: one number of each element of an array (columns.c) ----------- */
+/* --- layout of the saved state, for both directions (save.c) -------------- */
 
-enum pai__column_kind {
-  PAI__COLUMN_NUMBER,
-  PAI__COLUMN_CELL, /* an index, or PAI__NOTHING; so below */
-  PAI__COLUMN_VCELL,
-  PAI__COLUMN_GROUP
-};
-
-typedef struct pai__column {
+/* A number in each element of an array: cells, leaves or views. */
+typedef struct pai__hived_column {
   const char *key;
-  void *first; /* in the first element */
+  void *first; /* address of the number in the first element */
   size_t n, stride;
-  uint8_t size; /* of the number: 1, 2 or 4 bytes */
-  uint8_t kind;
-  int64_t low, high; /* of a PAI__COLUMN_NUMBER */
-} pai__column;
+  uint8_t size;      /* bytes of the number: 1, 2 or 4 */
+  bool group;        /* index of a group; written as its rank by name */
+  int64_t low, high; /* valid range; low is -1 for an index that may be
+                        PAI__NOTHING */
+} pai__hived_column;
 
 enum { PAI__COLUMNS = 20 };
-size_t pai__hived_columns(const pai__hived *h, pai__column *out);
+size_t pai__hived_columns(const pai__hived *h, pai__hived_column *out);
+
+/* A list of cells of one level. */
+typedef struct pai__cell_list {
+  uint32_t at, cap; /* range in `lists` */
+  uint32_t *n;
+  uint32_t level; /* index in `levels` */
+} pai__cell_list;
+
+/* Lists: one of each kind for each level, or for each level of a virtual
+ * cluster's cells. */
+extern const char *const pai__list_keys[PAI__LISTS];
+size_t pai__hived_list_count(const pai__hived *h, int kind);
+pai__cell_list pai__hived_list(pai__hived *h, int kind, size_t i);
+/* Bits of "was" of a group. */
+enum { PAI__WAS_OPEN_TO_LAZY = 1, PAI__WAS_LAZY = 2, PAI__WAS_PREEMPTED = 4 };
 
 #endif

@@ -1,4 +1,4 @@
-/* schedule.c - where a pod goes */
+/* schedule.c - decides where a pod goes: bind, preempt, wait or refuse */
 #include "sched/hived/engine.h"
 
 typedef struct scheduling {
@@ -18,7 +18,7 @@ static int refuse(const scheduling *s, int kind)
   return PAI_OK;
 }
 
-/* --- pods of a group that is known ---------------------------------------- */
+/* --- pods of a known group ------------------------------------------------ */
 
 static void tell_gang(const scheduling *s, uint32_t group)
 {
@@ -36,24 +36,17 @@ static void tell_gang(const scheduling *s, uint32_t group)
     gang->spots = (const pai__hived_spot *)pai__words(h, g->spots);
 }
 
-/* Where the leaves of a pod begin, and how many of its size there are. */
-static uint32_t find_size(const pai__hived_gang *gang, uint32_t leaves,
-                          uint32_t *slot, uint32_t *pods)
+/* Finds the pod's size in the gang: sets result->first to its first leaf, and
+ * *pods to the number of such pods. */
+static pai__hived_sums find_size(const scheduling *s, uint32_t *pods)
 {
-  uint32_t first = 0;
+  const pai__hived_gang *gang = &s->result->gang;
+  pai__hived_sums at =
+    pai__hived_before(gang->members, gang->nmembers, s->r->leaves);
 
-  *slot = *pods = 0;
-  for (uint32_t i = 0; i < gang->nmembers; i++) {
-    const pai__hived_member *m = &gang->members[i];
-
-    if (m->leaves == leaves) {
-      *pods = m->pods;
-      return first;
-    }
-    first += m->leaves * m->pods;
-    *slot += m->pods;
-  }
-  return first;
+  *pods = at.members < gang->nmembers ? gang->members[at.members].pods : 0;
+  s->result->first = at.leaves;
+  return at;
 }
 
 static int too_many(const scheduling *s, uint32_t pods)
@@ -72,7 +65,7 @@ static int bind_next(const scheduling *s, uint32_t group)
   if (s->h->groups[group].was_preempted)
     pai__mend(s->h, PAI__MENDED_Q2);
   tell_gang(s, group);
-  result->first = find_size(&result->gang, s->r->leaves, &slot, &pods);
+  slot = find_size(s, &pods).pods;
   while (index < pods &&
          (slots[slot + index].low != 0 || slots[slot + index].high != 0))
     index++;
@@ -84,8 +77,8 @@ static int bind_next(const scheduling *s, uint32_t group)
   return PAI_OK;
 }
 
-/* A node of its placement is sick, or is not suggested; what the group said of
- * suggestions is not remembered. */
+/* True if a node of the placement is sick or not suggested.  Whether the group
+ * ignores suggestions is not remembered. */
 static bool is_unsuited(const scheduling *s, uint32_t group)
 {
   const pai__hived *h = s->h;
@@ -112,16 +105,16 @@ static void tell_victims(const scheduling *s)
 static int go_on_preempting(const scheduling *s, uint32_t group)
 {
   pai__hived_result *result = s->result;
-  uint32_t slot, pods;
+  uint32_t pods;
 
   tell_gang(s, group);
-  result->first = find_size(&result->gang, s->r->leaves, &slot, &pods);
+  (void)find_size(s, &pods);
   if (pods == 0)
     return too_many(s, 0);
   if (pai__scratch_reserve(s->h, 0, s->h->groups[group].nleaves) < 0 ||
       pai__gang_add_preempting(s->h, group, s->pod) < 0)
     return PAI_ENOMEM;
-  tell_gang(s, group); /* which may have moved */
+  tell_gang(s, group); /* The pool may have moved.  */
   pai__find_victims(s->h, result->gang.leaves, result->gang.nleaves);
   tell_victims(s);
   return PAI_OK;
@@ -129,8 +122,7 @@ static int go_on_preempting(const scheduling *s, uint32_t group)
 
 /* --- new groups ----------------------------------------------------------- */
 
-/* Groups that stand where the placement goes and agreed to it lose what they
- * were promised. */
+/* Lazily preempts groups that are in the way and allow it. */
 static void preempt_lazily(const scheduling *s)
 {
   pai__hived *h = s->h;
@@ -199,8 +191,8 @@ static int place_opportunistic(const scheduling *s, uint32_t chain)
   return PAI_OK;
 }
 
-/* In the chains that have leaf cells of a type; PAI_ENOTFOUND when the virtual
- * cluster has none of them. */
+/* Tries the chains with leaf cells of a type.  Returns PAI_ENOTFOUND if the
+ * virtual cluster has none of them. */
 static int place_in_type(const scheduling *s, uint32_t type)
 {
   const pai__hived *h = s->h;
@@ -249,7 +241,7 @@ static int place(const scheduling *s)
   return PAI_ENOROOM;
 }
 
-/* What is wrong with the request itself, or PAI__WHY_NOTHING. */
+/* Returns what is wrong with the request itself, or PAI__WHY_NOTHING. */
 static int misfit(const scheduling *s)
 {
   const pai__hived_request *r = s->r;
@@ -264,7 +256,8 @@ static int misfit(const scheduling *s)
                                             : PAI__WHY_NOTHING;
 }
 
-/* Has a virtual cluster any cells with leaves of a type, besides pinned ones? */
+/* True if a virtual cluster owns cells with leaves of a type, besides pinned
+ * ones. */
 static bool owns(const pai__hived *h, uint32_t vc, uint32_t type)
 {
   const pai__leaf_type *t = &h->leaf_types[type];
@@ -301,14 +294,14 @@ static void tell_new(const scheduling *s)
   pai__hived *h = s->h;
   pai__hived_result *result = s->result;
   pai__hived_gang *gang = &result->gang;
-  uint32_t slot, pods;
+  uint32_t pods;
 
   gang->members = s->r->members;
   gang->nmembers = s->r->nmembers;
   gang->nleaves = s->nleaves;
   gang->leaves = h->s.physical;
   gang->vcell = s->r->priority < 0 ? NULL : h->s.vcell;
-  result->first = find_size(gang, s->r->leaves, &slot, &pods);
+  (void)find_size(s, &pods);
   for (uint32_t i = 0; i < s->nleaves; i++)
     h->s.types[i] = pai__hived_gang_type(h, gang, i);
   result->info = (pai__hived_info){ h->s.physical, h->s.types, NULL };
@@ -323,7 +316,7 @@ static void begin_preempting(const scheduling *s)
 
   g = &h->groups[group];
   g->state = PAI__GROUP_PREEMPTING;
-  g->vcell = pai__hived_pool_take(&h->pool, s->nleaves);
+  g->vcell = pai__hived_pool_take(h, s->nleaves);
   memcpy(pai__words(h, g->physical), h->s.physical, size);
   memcpy(pai__words(h, g->vcell), h->s.vcell, size);
   (void)pai__gang_add_preempting(h, group, s->pod);
@@ -334,15 +327,14 @@ static int schedule_new(scheduling *s)
 {
   pai__hived *h = s->h;
   const pai__hived_request *r = s->r;
+  pai__hived_sums all = pai__hived_before(r->members, r->nmembers, 0);
   int rc = misfit(s);
   uint32_t at = 0;
 
   if (rc != PAI__WHY_NOTHING)
     return refuse(s, rc);
-  for (uint32_t i = 0; i < r->nmembers; i++) {
-    s->npods += r->members[i].pods;
-    s->nleaves += r->members[i].pods * r->members[i].leaves;
-  }
+  s->npods = all.pods;
+  s->nleaves = all.leaves;
   if (pai__scratch_reserve(h, s->npods, s->nleaves) < 0 ||
       pai__gang_reserve(h, r) < 0)
     return PAI_ENOMEM;
@@ -381,7 +373,7 @@ int pai__hived_schedule(pai__hived *h, const pai__hived_request *r,
                    .suggested = suggested,
                    .phase = phase,
                    .result = result };
-  uint32_t group = pai__gang_find(h, r->group, r->group_len);
+  uint32_t group = pai__hived_find_group(h, r->group, r->group_len);
 
   *result = (pai__hived_result){ .kind = PAI__HIVED_WAIT };
   if (group == PAI__NOTHING)

@@ -1,17 +1,17 @@
 /*
- * view.c - nodes in the order in which placements try them
+ * view.c - views: nodes in the order in which placement tries them
  *
- * HiveD sorts the list of a view in place at each attempt, and stably: sick
- * nodes behind, then those that were not suggested; before others those that
- * are more in use (of the whole cluster: opportunistically, and then less
- * otherwise).  The next attempt begins with the order that this one left, so
- * the order is part of the state.
+ * At each attempt HiveD sorts the list of a view in place, with a stable sort:
+ * sick nodes last, before them nodes that were not suggested; else the most
+ * used nodes first.  In the view of the whole cluster that is the most
+ * opportunistic use, then the least other use.  The next attempt starts from
+ * this order, so the order is part of the state.
  *
- * Where all nodes are suggested, nodes of equal keys form a rank, and only
- * those whose key changed since the last attempt move: to the front of their
- * new rank when they stood before it, else to its end, and among themselves as
- * they stood.  That is what a stable sort does.  A set of suggested nodes makes
- * other keys for one attempt, and then the list is sorted as a whole.
+ * If all nodes are suggested, nodes with equal keys form a rank, and only
+ * nodes whose key has changed since the last attempt are moved: to the front
+ * of the new rank if they stood before it, else to its end, in their old
+ * order.  The result is that of a stable sort.  With a set of suggested nodes
+ * the keys differ for one attempt, and the whole list is sorted.
  */
 #include "sched/hived/engine.h"
 
@@ -35,7 +35,7 @@ static bool is_sick(const pai__hived *h, const pai__hived_view *v,
   return cell != PAI__NOTHING && pai__is_sick(&h->pcells[cell]);
 }
 
-/* --- ranks -------------------------------------------------------------- */
+/* --- ranks ---------------------------------------------------------------- */
 
 static uint32_t rank_of(const pai__hived *h, const pai__hived_view *v,
                         const pai__vnode *n)
@@ -49,7 +49,7 @@ static uint32_t rank_of(const pai__hived *h, const pai__hived_view *v,
   return is_sick(h, v, n) ? v->nranks / 2 + rank : rank;
 }
 
-/* The most leaves that a node of a rank has free. */
+/* Most leaves that a node of a rank may have free. */
 static uint32_t most_free(const pai__hived_view *v, uint32_t rank)
 {
   uint32_t most = v->total + 1, k = rank % (v->nranks / 2);
@@ -59,7 +59,7 @@ static uint32_t most_free(const pai__hived_view *v, uint32_t rank)
   return k / most > k % most ? k / most - k % most : 0;
 }
 
-/* The first rank from this one on that has nodes, or PAI__NOTHING. */
+/* First rank, from this one on, that has nodes; or PAI__NOTHING. */
 static uint32_t next_rank(const pai__hived *h, const pai__hived_view *v,
                           uint32_t rank)
 {
@@ -116,7 +116,7 @@ static void put_in(pai__hived *h, const pai__hived_view *v, uint32_t vnode,
   }
 }
 
-/* From the order as it is, which sorts it. */
+/* Builds the ranks from the order, which sorts it. */
 static void link_all(pai__hived *h, pai__hived_view *v)
 {
   for (uint32_t i = 0; i < v->nranks; i++)
@@ -146,7 +146,7 @@ void pai__view_list(const pai__hived *h, const pai__hived_view *v,
       *out++ = i;
 }
 
-/* --- nodes that move ------------------------------------------------------ */
+/* --- moving nodes --------------------------------------------------------- */
 
 void pai__view_touch(pai__hived *h, uint32_t vnode)
 {
@@ -234,7 +234,7 @@ static void move_dirty(pai__hived *h, pai__hived_view *v)
   }
 }
 
-/* --- sorting as a whole --------------------------------------------------- */
+/* --- sorting the whole list ----------------------------------------------- */
 
 static uint64_t key_of(const pai__hived *h, const pai__hived_view *v,
                        const pai__vnode *n, const uint64_t *suggested)
@@ -247,7 +247,7 @@ static uint64_t key_of(const pai__hived *h, const pai__hived_view *v,
          (uint64_t)(PAI__HIVED_MAX_LEAVES - same) << 31 | (n->used - same);
 }
 
-/* A stable merge sort of indices by their keys. */
+/* Stable merge sort of indices by their keys. */
 static void sort_keys(const uint64_t *keys, uint32_t *list, uint32_t *other,
                       uint32_t n)
 {
@@ -307,7 +307,7 @@ void pai__view_sort(pai__hived *h, uint32_t view, const uint64_t *suggested)
     link_all(h, v);
 }
 
-/* --- going through it ----------------------------------------------------- */
+/* --- iteration ------------------------------------------------------------ */
 
 uint32_t pai__vnode_free(const pai__hived *h, const pai__hived_view *v,
                          uint32_t vnode, int32_t priority)

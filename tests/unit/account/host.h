@@ -12,7 +12,6 @@
 enum { HOST_BESIDES = 16 };
 
 typedef struct host_beside {
-  struct host *host;
   pai__beside_cb run, done;
   void *user_data;
   bool used, started;
@@ -41,39 +40,43 @@ typedef struct host {
   int64_t wait; /* until it makes sense again */
 } host;
 
+/* The accounts of the test that runs, which are opened before it. */
+extern host h;
+int host_set_up(void **state);
+int host_tear_down(void **state);
+
 /* In the test's folder, with hashes that are quick.  `host_try` may fail. */
-void host_open(host *h);
-int host_try(host *h, const pai_alloc *alloc, pai_error **err);
-void host_commit(host *h);
-void host_close(host *h);
-void host_reopen(host *h); /* commits before */
-void host_drop(host *h);   /* accounts as they are in the database */
+void host_open(void);
+int host_try(const pai_alloc *alloc, pai_error **err);
+void host_commit(void);
+void host_close(void);
+void host_reopen(void); /* commits before */
+void host_drop(void);   /* accounts as they are in the database */
 /* Does what waits, and calls back. */
-void host_run(host *h);
+void host_run(void);
 
 /* Calls that end at once, or later: they answer the code, and what was told is
  * in the host. */
-int put_user(host *h, unsigned flags, const char *json);
-int put_group(host *h, unsigned flags, const char *json);
-int log_in(host *h, const char *user, const char *password);
-void set_up(host *h); /* with admin, whose password is "admin-password" */
-void add_user(host *h, const char *name); /* with "NAME-password" */
+int put_user(unsigned flags, const char *json);
+int put_group(unsigned flags, const char *json);
+int log_in(const char *user, const char *password);
+void set_up(void); /* with admin, whose password is "admin-password" */
+void add_user(const char *name); /* with "NAME-password" */
+void set_up_with_ada(void);      /* both */
 /* A token of a new one, of an application or a browser. */
-void new_token(host *h, char out[PAI__TOKEN_TEXT], const char *user,
-               int application);
-int why(host *h, const char *token); /* PAI_TOKEN_* */
+void new_token(char out[PAI__TOKEN_TEXT], const char *user, int application);
+int why(const char *token); /* PAI_TOKEN_* */
 
-/* What is written, in h->text. */
-const char *show_user(host *h, const char *user, const char *viewer);
-const char *show_group(host *h, const char *group);
-const char *show_storages(host *h, int form, const char *user,
-                          const char *name);
+/* What is written, in h.text. */
+const char *show_user(const char *user, const char *viewer);
+const char *show_group(const char *group);
+const char *show_storages(int form, const char *user, const char *name);
 int host_write(void *user_data, const char *bytes, size_t len);
-void host_begin(host *h); /* nothing was written */
+void host_begin(void); /* nothing was written */
 /* Takes an error apart, and frees it. */
-int host_take(host *h, int rc, pai_error **err);
+int host_take(int rc, pai_error **err);
 /* Its code, its API's code and status. */
-void expect(const host *h, int rc, int code, const char *api, int http);
+void expect(int rc, int code, const char *api, int http);
 void host_on_told(void *user_data, int status, const char *json, size_t len,
                   const pai_error *err);
 

@@ -1,5 +1,5 @@
 /* <openpai/jansson.h>: what is written as json_t, and json_t as what is read. */
-#include "testing.h"
+#include "cases.h"
 
 #include <openpai/jansson.h>
 #include <openpai/sched.h>
@@ -10,15 +10,13 @@ static const char job_text[] =
   "taskRoles: {w: {instances: 2, dockerImage: x, commands: [echo '\"ä\"'],\n"
   "  resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0}}}\n";
 
-static void a_spec_goes_there_and_back(void **state)
+TEST(a_spec_goes_there_and_back)
 {
   pai_spec *spec, *back;
   pai_error *err = NULL;
   json_t *job;
 
-  (void)state;
-  assert_int_equal(
-    pai_spec_parse(&spec, job_text, sizeof(job_text) - 1, NULL, NULL), PAI_OK);
+  assert_ok(pai_spec_parse(&spec, job_text, sizeof(job_text) - 1, NULL, NULL));
   job = pai_jansson_spec(spec, 0, &err);
   assert_string_equal(json_string_value(json_object_get(job, "secrets")),
                       "******");
@@ -29,7 +27,7 @@ static void a_spec_goes_there_and_back(void **state)
     json_string_value(json_object_get(json_object_get(job, "secrets"), "key")),
     "s3cret");
   assert_int_equal(json_object_set_new(job, "name", json_string("ho")), 0);
-  assert_int_equal(pai_spec_from_jansson(&back, job, NULL, &err), PAI_OK);
+  assert_ok(pai_spec_from_jansson(&back, job, NULL, &err));
   assert_string_equal(pai_spec_name(back), "ho");
   assert_int_equal(pai_spec_task_count(back), 2);
   assert_string_equal(pai_spec_role_script(back, 0), "echo '\"ä\"'");
@@ -40,36 +38,35 @@ static void a_spec_goes_there_and_back(void **state)
   test_expect_error(err, PAI_EINVAL, "taskRoles");
   json_decref(job);
   err = NULL;
-  assert_int_equal(pai_spec_from_jansson(&back, NULL, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "without");
+  assert_fails(pai_spec_from_jansson(&back, NULL, NULL, &err), err, PAI_EINVAL,
+               "without");
   pai_spec_unref(spec);
 }
 
 /* Text in many pieces, of any length. */
-static void pieces_are_collected(void **state)
+TEST(pieces_are_collected)
 {
   pai_jansson text = PAI_JANSSON_INIT;
   json_error_t error;
   json_t *list;
 
-  (void)state;
-  assert_int_equal(pai_jansson_write(&text, "[", 1), PAI_OK);
+  assert_ok(pai_jansson_write(&text, "[", 1));
   for (int i = 0; i < 5000; i++)
-    assert_int_equal(pai_jansson_write(&text, "12345,", 6), PAI_OK);
-  assert_int_equal(pai_jansson_write(&text, NULL, 0), PAI_OK);
-  assert_int_equal(pai_jansson_write(&text, "true]", 5), PAI_OK);
+    assert_ok(pai_jansson_write(&text, "12345,", 6));
+  assert_ok(pai_jansson_write(&text, NULL, 0));
+  assert_ok(pai_jansson_write(&text, "true]", 5));
   list = pai_jansson_take(&text, &error);
   assert_int_equal(json_array_size(list), 5001);
   json_decref(list);
   assert_null(text.text);
   assert_null(pai_jansson_take(&text, &error));
-  assert_int_equal(pai_jansson_write(&text, "[1", 2), PAI_OK);
+  assert_ok(pai_jansson_write(&text, "[1", 2));
   assert_null(pai_jansson_take(&text, &error));
   assert_int_equal(error.line, 1);
   pai_jansson_dispose(&text);
 }
 
-static void values_and_answers_are_converted(void **state)
+TEST(values_and_answers_are_converted)
 {
   pai_client_answer answer = { .struct_size = sizeof(answer),
                                .body = "\"hi\"",
@@ -81,13 +78,11 @@ static void values_and_answers_are_converted(void **state)
   char *written;
   size_t len;
 
-  (void)state;
   value = pai_jansson_answer(&answer, NULL);
   assert_string_equal(json_string_value(value), "hi");
   json_decref(value);
   assert_null(pai_jansson_answer(&nothing, NULL));
-  assert_int_equal(pai_json_read(&json, text, sizeof(text) - 1, NULL, NULL),
-                   PAI_OK);
+  assert_ok(pai_json_read(&json, text, sizeof(text) - 1, NULL, NULL));
   value = pai_jansson_value(json, pai_json_find(json, "/a"));
   assert_int_equal(json_array_size(value), 2);
   assert_int_equal(json_string_length(json_array_get(value, 1)), 3);
@@ -106,15 +101,4 @@ static void values_and_answers_are_converted(void **state)
   json_decref(value);
   assert_null(pai_jansson_text(NULL, &len));
   assert_int_equal(len, 0);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_spec_goes_there_and_back),
-    cmocka_unit_test(pieces_are_collected),
-    cmocka_unit_test(values_and_answers_are_converted),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* <openpai/json.h>: any value by its place, and records as structs. */
-#include "testing.h"
+#include "cases.h"
 
 #include <openpai/job.h>
 #include <openpai/json.h>
@@ -27,7 +27,7 @@ static int collect(void *user_data, const char *bytes, size_t len)
   return PAI_OK;
 }
 
-static void values_are_found(void **state)
+TEST(values_are_found)
 {
   pai_json *json =
     read_text("{\"a\": [1, 2.0, 2.5, \"x\\u0000y\", true, null, {}], \"b/c\": "
@@ -40,7 +40,6 @@ static void values_are_found(void **state)
                                     PAI_VALUE_MAPPING };
   char text[4000] = "";
 
-  (void)state;
   assert_int_equal(pai_json_type(json, 0), PAI_VALUE_MAPPING);
   assert_int_equal(pai_json_count(json, 0), 4);
   assert_string_equal(pai_json_key(json, 0, 1), "b/c");
@@ -66,19 +65,18 @@ static void values_are_found(void **state)
   assert_int_equal(pai_json_int(json, pai_json_find(json, "/a2"), 5), 5);
   assert_true(pai_json_int(json, pai_json_find(json, "/b~1c2"), 5) ==
               INT64_MIN);
-  assert_int_equal(pai_json_write(json, a, collect, text, NULL), PAI_OK);
+  assert_ok(pai_json_write(json, a, collect, text, NULL));
   assert_string_equal(text, "[1,2,2.5,\"x\\u0000y\",true,null,{}]");
   pai_json_free(json);
 }
 
 /* What is not there is as null, everywhere. */
-static void nothing_is_harmless(void **state)
+TEST(nothing_is_harmless)
 {
   pai_json *json = read_text("[1, [2], {\"a\": 3}]");
   const size_t none[] = { PAI_JSON_NONE, 1000, 1 };
   pai_error *err = NULL;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(none); i++) {
     assert_int_equal(pai_json_count(json, none[i]), 0);
     assert_true(pai_json_item(json, none[i], 0) == PAI_JSON_NONE);
@@ -105,14 +103,13 @@ static void nothing_is_harmless(void **state)
   pai_json_free(NULL);
 }
 
-static void what_is_no_json_is_refused(void **state)
+TEST(what_is_no_json_is_refused)
 {
   static const char *const texts[] = { "", "{", "[1,]", "nul", "{} {}" };
   pai_json_options options = PAI_JSON_OPTIONS_INIT;
   pai_json *json = (pai_json *)texts;
   pai_error *err = NULL;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(texts); i++) {
     assert_int_equal(
       pai_json_read(&json, texts[i], strlen(texts[i]), NULL, &err),
@@ -131,9 +128,8 @@ static void what_is_no_json_is_refused(void **state)
                    PAI_ELIMIT);
   pai_error_free(err);
   options.struct_size = 3;
-  assert_int_equal(pai_json_read(&json, LITERAL("[]"), &options, &err),
-                   PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "pai_json_options");
+  assert_fails(pai_json_read(&json, LITERAL("[]"), &options, &err), err,
+               PAI_EINVAL, "pai_json_options");
 }
 
 static const char job_text[] =
@@ -149,15 +145,14 @@ static const char job_text[] =
   "\"taskStatuses\": [{\"taskIndex\": 0, \"taskState\": \"RUNNING\","
   "\"containerPorts\": {\"http\": \"8080\"}, \"containerExitCode\": null}]}}}";
 
-static void a_job_is_a_struct(void **state)
+TEST(a_job_is_a_struct)
 {
   pai_job_record job = { .struct_size = sizeof(job) };
   pai_task_record task = { .struct_size = sizeof(task) };
   pai_json *json = read_text(job_text);
   size_t role, tasks;
 
-  (void)state;
-  assert_int_equal(pai_json_job(&job, json, 0), PAI_OK);
+  assert_ok(pai_json_job(&job, json, 0));
   assert_string_equal(job.name, "train");
   assert_string_equal(job.user, "alice");
   assert_int_equal(job.state, PAI_STATE_FAILED);
@@ -177,8 +172,7 @@ static void a_job_is_a_struct(void **state)
   role = pai_json_item(json, job.roles, 0);
   tasks = pai_json_tasks(json, role);
   assert_int_equal(pai_json_count(json, tasks), 1);
-  assert_int_equal(pai_json_task(&task, json, pai_json_item(json, tasks, 0)),
-                   PAI_OK);
+  assert_ok(pai_json_task(&task, json, pai_json_item(json, tasks, 0)));
   assert_int_equal(task.state, PAI_STATE_RUNNING);
   assert_null(task.failure);
   assert_true(task.exit_code == PAI_JSON_NO_NUMBER);
@@ -186,7 +180,7 @@ static void a_job_is_a_struct(void **state)
   pai_json_free(json);
 }
 
-static void an_older_struct_gets_what_it_has(void **state)
+TEST(an_older_struct_gets_what_it_has)
 {
   union {
     pai_job_record record;
@@ -195,11 +189,10 @@ static void an_older_struct_gets_what_it_has(void **state)
   pai_json *json = read_text(job_text);
   pai_file_record file = { .struct_size = 5 };
 
-  (void)state;
   assert_int_equal(pai_json_job(NULL, json, 0), PAI_EINVAL);
   memset(&old, 0x5a, sizeof(old));
   old.record.struct_size = sizeof(old); /* of a newer version */
-  assert_int_equal(pai_json_job(&old.record, json, 0), PAI_OK);
+  assert_ok(pai_json_job(&old.record, json, 0));
   assert_true(old.record.struct_size == sizeof(old));
   old.record.struct_size = sizeof(old.record);
   assert_int_equal(pai_json_job(&old.record, NULL, 0), PAI_EINVAL);
@@ -213,7 +206,7 @@ static void an_older_struct_gets_what_it_has(void **state)
 }
 
 /* Of each record one text, and a member that stands for all. */
-static void each_record_is_read(void **state)
+TEST(each_record_is_read)
 {
   pai_json *json = read_text(
     "{\"username\": \"u\", \"groupname\": \"g\", \"id\": \"i\", \"name\": "
@@ -237,38 +230,71 @@ static void each_record_is_read(void **state)
   pai_vc_record vc = { .struct_size = sizeof(vc) };
   pai_node_record node = { .struct_size = sizeof(node) };
 
-  (void)state;
-  assert_int_equal(pai_json_job_item(&item, json, 0), PAI_OK);
+  assert_ok(pai_json_job_item(&item, json, 0));
   assert_int_equal(item.tasks, 3);
   assert_int_equal(item.state, PAI_STATE_STOPPED);
-  assert_int_equal(pai_json_event(&event, json, 0), PAI_OK);
+  assert_ok(pai_json_event(&event, json, 0));
   assert_int_equal(event.index, 4);
-  assert_int_equal(pai_json_why(&why, json, 0), PAI_OK);
+  assert_ok(pai_json_why(&why, json, 0));
   assert_int_equal(why.place, 11);
-  assert_int_equal(pai_json_reason(&reason, json, 0), PAI_OK);
+  assert_ok(pai_json_reason(&reason, json, 0));
   assert_string_equal(reason.code, "gpu");
-  assert_int_equal(pai_json_estimate(&estimate, json, 0), PAI_OK);
+  assert_ok(pai_json_estimate(&estimate, json, 0));
   assert_true(estimate.start_p50 == 10000 && estimate.unlike_past == 1);
-  assert_int_equal(pai_json_file(&file, json, 0), PAI_OK);
+  assert_ok(pai_json_file(&file, json, 0));
   assert_true(file.modified == 5000);
-  assert_int_equal(pai_json_user(&user, json, 0), PAI_OK);
+  assert_ok(pai_json_user(&user, json, 0));
   assert_int_equal(user.admin, 1);
-  assert_int_equal(pai_json_group(&group, json, 0), PAI_OK);
+  assert_ok(pai_json_group(&group, json, 0));
   assert_string_equal(group.name, "g");
-  assert_int_equal(pai_json_token(&token, json, 0), PAI_OK);
+  assert_ok(pai_json_token(&token, json, 0));
   assert_true(token.created == 9000);
-  assert_int_equal(pai_json_storage(&storage, json, 0), PAI_OK);
+  assert_ok(pai_json_storage(&storage, json, 0));
   assert_int_equal(storage.is_default, 1);
-  assert_int_equal(pai_json_vc(&vc, json, 0), PAI_OK);
+  assert_ok(pai_json_vc(&vc, json, 0));
   assert_true(vc.capacity == 12.5 && vc.gpus_used == 6);
-  assert_int_equal(pai_json_node(&node, json, 0), PAI_OK);
+  assert_ok(pai_json_node(&node, json, 0));
   assert_string_equal(node.reason, "w");
   assert_int_equal(node.gpus_free, 7);
   pai_json_free(json);
 }
 
+TEST(fractions_of_cpus_are_whole_and_thousandths)
+{
+  pai_json *json =
+    read_text("{\"freeCpus\": 1.25, \"resourcesUsed\": {\"vCores\": 0.5}, "
+              "\"event\": \"change\", \"key\": \"cpus\", \"value\": 2.125, "
+              "\"wanted\": 0.5, \"found\": 4503599627370496}");
+  pai_node_record node = { .struct_size = sizeof(node) };
+  pai_vc_record vc = { .struct_size = sizeof(vc) };
+  pai_change_record change = { .struct_size = sizeof(change) };
+  pai_explanation_record e = { .struct_size = sizeof(e) };
+
+  assert_ok(pai_json_node(&node, json, 0));
+  assert_int_equal(node.cpus_free, 1);
+  assert_int_equal(node.cpus_free_millis, 250);
+  assert_ok(pai_json_vc(&vc, json, 0));
+  assert_int_equal(vc.cpus_used, 0);
+  assert_int_equal(vc.cpus_used_millis, 500);
+  assert_ok(pai_json_change(&change, json, 0));
+  assert_int_equal(change.number, 2);
+  assert_int_equal(change.cpu_millis, 125);
+  assert_int_equal(change.gpu, PAI_JSON_NO_NUMBER);
+  assert_ok(pai_json_explanation(&e, json, 0));
+  assert_int_equal(e.wanted, 0);
+  assert_int_equal(e.wanted_millis, 500);
+  assert_int_equal(e.found, INT64_C(4503599627370496));
+  assert_int_equal(e.found_millis, 0);
+  pai_json_free(json);
+  json = read_text("{\"event\": \"change\", \"value\": \"lab\"}");
+  assert_ok(pai_json_change(&change, json, 0));
+  assert_int_equal(change.number, PAI_JSON_NO_NUMBER);
+  assert_int_equal(change.cpu_millis, 0);
+  pai_json_free(json);
+}
+
 /* The change that a scheduler suggests, as a struct; and the scheduler takes it. */
-static void a_suggested_change_is_taken(void **state)
+TEST(a_suggested_change_is_taken)
 {
   pai_explanation_record found = { .struct_size = sizeof(found) };
   pai_change_record change = { .struct_size = sizeof(change) };
@@ -278,10 +304,8 @@ static void a_suggested_change_is_taken(void **state)
   pai_json *json;
   char text[4000] = "", line[4000] = "";
 
-  (void)state;
-  assert_int_equal(
-    pai_cluster_synthetic(&cluster, "nodes:1 gpu:4:a", NULL, NULL), PAI_OK);
-  assert_int_equal(pai_sched_new(&sched, cluster, NULL, NULL), PAI_OK);
+  assert_ok(pai_cluster_synthetic(&cluster, "nodes:1 gpu:4:a", NULL, NULL));
+  assert_ok(pai_sched_new(&sched, cluster, NULL, NULL));
   for (uint64_t id = 1; id <= 2; id++) {
     pai_want want = { .struct_size = sizeof(want), .tasks = 1, .gpus = 3 };
     pai_request request = {
@@ -290,73 +314,45 @@ static void a_suggested_change_is_taken(void **state)
     pai_sched_event event = { .struct_size = sizeof(event),
                               .kind = PAI_SCHED_SUBMIT,
                               .request = &request };
-    assert_int_equal(pai_sched_send(sched, &event, NULL), PAI_OK);
+    assert_ok(pai_sched_send(sched, &event, NULL));
   }
   assert_true(pai_sched_decide(sched, 0, NULL) >= 0);
-  assert_int_equal(
-    pai_sched_explain(sched, 2, PAI_FORMAT_JSON, collect, text, NULL), PAI_OK);
+  assert_ok(pai_sched_explain(sched, 2, PAI_FORMAT_JSON, collect, text, NULL));
   json = read_text(text);
-  assert_int_equal(pai_json_explanation(&found, json, 0), PAI_OK);
+  assert_ok(pai_json_explanation(&found, json, 0));
   assert_string_equal(found.lack, "gpu");
   assert_int_equal(found.wanted, 3);
   assert_int_equal(found.found, 1);
   assert_int_equal(pai_json_count(json, found.own_changes), 1);
-  assert_int_equal(
-    pai_json_change(&change, json, pai_json_item(json, found.own_changes, 0)),
-    PAI_OK);
+  assert_ok(
+    pai_json_change(&change, json, pai_json_item(json, found.own_changes, 0)));
   assert_string_equal(change.event, "change");
   assert_string_equal(change.key, "gpus");
   assert_int_equal(change.id, 2);
   assert_int_equal(change.number, 1);
   assert_null(change.text);
-  assert_int_equal(pai_json_write(json,
-                                  pai_json_item(json, found.own_changes, 0),
-                                  collect, line, NULL),
-                   PAI_OK);
-  assert_int_equal(pai_sched_send_json(sched, line, strlen(line), NULL),
-                   PAI_OK);
+  assert_ok(pai_json_write(json, pai_json_item(json, found.own_changes, 0),
+                           collect, line, NULL));
+  assert_ok(pai_sched_send_json(sched, line, strlen(line), NULL));
   assert_true(pai_sched_decide(sched, 0, NULL) >= 0);
-  assert_int_equal(pai_sched_decision(sched, 0, &decision), PAI_OK);
+  assert_ok(pai_sched_decision(sched, 0, &decision));
   assert_int_equal(decision.id, 2);
   pai_json_free(json);
   pai_sched_free(sched);
   pai_cluster_free(cluster);
 }
 
-static int body(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(failing_memory)
 {
   pai_json_options o = PAI_JSON_OPTIONS_INIT;
   char text[4000] = "";
   pai_json *json;
   int rc;
 
-  (void)user_data;
   o.alloc = alloc;
   rc = pai_json_read(&json, job_text, sizeof(job_text) - 1, &o, NULL);
   if (rc == PAI_OK)
     rc = pai_json_write(json, 0, collect, text, NULL);
   pai_json_free(json);
   return rc;
-}
-
-static void failing_memory(void **state)
-{
-  (void)state;
-  test_faults(body, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(values_are_found),
-    cmocka_unit_test(nothing_is_harmless),
-    cmocka_unit_test(what_is_no_json_is_refused),
-    cmocka_unit_test(a_job_is_a_struct),
-    cmocka_unit_test(an_older_struct_gets_what_it_has),
-    cmocka_unit_test(each_record_is_read),
-    cmocka_unit_test(a_suggested_change_is_taken),
-    cmocka_unit_test(failing_memory),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void put_watch(fake_line *l, const char *text, bool pods)
     k->rest_of = l;
     k->rest = text + k->split;
     k->turns = 2; /* then the first one was read */
-    pai__turn_ask(k->turn);
+    pai__loop_step_ask(k->turn);
   } else {
     put(l, text, len);
   }
@@ -64,7 +64,7 @@ static void on_turn(void *user_data)
   fake_kube *k = user_data;
 
   if (--k->turns > 0)
-    pai__turn_ask(k->turn);
+    pai__loop_step_ask(k->turn);
   else
     put(k->rest_of, k->rest, strlen(k->rest));
 }
@@ -130,9 +130,8 @@ static void on_connection(void *user_data, int fd, int events)
   l->fd = accepted;
   (void)setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
   l->kube = k;
-  assert_int_equal(pai__poll_new(&l->watch, &pai__libc_alloc, k->loop, l->fd,
-                                 on_bytes, l, NULL),
-                   PAI_OK);
+  assert_ok(pai__poll_new(&l->watch, &pai__libc_alloc, k->loop, l->fd,
+                          on_bytes, l, NULL));
   pai__poll_set(l->watch, PAI__READABLE);
 }
 
@@ -156,18 +155,16 @@ void fake_begin(fake_kube *k, pai_loop *loop)
   assert_int_equal(getsockname(k->listener, (struct sockaddr *)&at, &len), 0);
   (void)snprintf(k->url, sizeof(k->url), "http://127.0.0.1:%d",
                  ntohs(at.sin_port));
-  assert_int_equal(pai__poll_new(&k->listening, &pai__libc_alloc, loop,
-                                 k->listener, on_connection, k, NULL),
-                   PAI_OK);
+  assert_ok(pai__poll_new(&k->listening, &pai__libc_alloc, loop, k->listener,
+                          on_connection, k, NULL));
   pai__poll_set(k->listening, PAI__READABLE);
-  assert_int_equal(pai__turn_new(&k->turn, &pai__libc_alloc, loop, on_turn, k),
-                   PAI_OK);
+  assert_ok(pai__loop_step_new(&k->turn, &pai__libc_alloc, loop, on_turn, k));
 }
 
 void fake_end(fake_kube *k)
 {
   pai__poll_close(k->listening);
-  pai__turn_close(k->turn);
+  pai__loop_step_close(k->turn);
   (void)close(k->listener);
   for (size_t i = 0; i < k->lines; i++) {
     end_line(k->of[i]);

@@ -49,7 +49,7 @@ struct fake_kube {
   void *user_data;
   pai__buf asked; /* the first lines of all that was asked */
   unsigned watches, lists;
-  pai__turn *turn; /* in which the second piece is sent */
+  pai__loop_step *turn; /* in which the second piece is sent */
   fake_line *rest_of;
   const char *rest;
   int turns;

@@ -67,7 +67,7 @@ static void on_closed(void *user_data)
 void stage_init(stage *s)
 {
   memset(s, 0, sizeof(*s));
-  assert_int_equal(pai_loop_new(&s->loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&s->loop, NULL, NULL));
   pai_loop_free(s->loop); /* libuv keeps two for good */
   fds_before = stage_fds();
   (void)snprintf(s->root, sizeof(s->root), "/tmp/openpai-stage-XXXXXX");
@@ -78,7 +78,7 @@ void stage_init(stage *s)
   for (size_t i = 0; i < STAGE_TASKS; i++)
     for (int k = 0; k < 2; k++)
       pai__buf_init(&s->tasks[i].out[k], &pai__libc_alloc);
-  assert_int_equal(pai_loop_new(&s->loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&s->loop, NULL, NULL));
   test_tally_init(&s->tally);
   s->host = (pai_backend_host){ .struct_size = sizeof(s->host),
                                 .user_data = s,
@@ -88,15 +88,6 @@ void stage_init(stage *s)
                                 .output = on_output,
                                 .ended = on_ended,
                                 .log = on_log };
-}
-
-static int remove_one(const char *path, const struct stat *info, int kind,
-                      struct FTW *at)
-{
-  (void)info;
-  (void)kind;
-  (void)at;
-  return remove(path);
 }
 
 /* The session of a task folder's supervisor is its own. */
@@ -130,7 +121,7 @@ int stage_clean(void **state)
   for (size_t i = 0; i < nroots; i++)
     if (access(roots[i], F_OK) == 0) {
       (void)nftw(roots[i], end_one, 16, FTW_PHYS);
-      (void)nftw(roots[i], remove_one, 16, FTW_DEPTH | FTW_PHYS);
+      (void)test_remove(roots[i]);
     }
   return 0;
 }
@@ -143,25 +134,31 @@ void stage_open(stage *s)
     fail_msg("%s", pai_error_message(err));
 }
 
+void stage_begin(stage *s)
+{
+  stage_init(s);
+  stage_open(s);
+}
+
 void stage_leave(stage *s, int how)
 {
   int before = s->closed;
 
   pai__backend_local.close(s->backend, how, on_closed);
-  assert_int_equal(pai_loop_run(s->loop), PAI_OK);
+  assert_ok(pai_loop_run(s->loop));
   assert_int_equal(s->closed, before + 1);
   assert_int_equal(s->tally.live, 0);
 }
 
-void stage_close(stage *s, int how)
+void stage_close(stage *s)
 {
-  stage_leave(s, how);
+  stage_leave(s, PAI_CLOSE_STOP);
   pai_loop_free(s->loop);
   for (size_t i = 0; i < STAGE_TASKS; i++)
     for (int k = 0; k < 2; k++)
       pai__buf_dispose(&s->tasks[i].out[k]);
   free(s->tasks);
-  assert_int_equal(nftw(s->root, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+  assert_int_equal(test_remove(s->root), 0);
   assert_int_equal(stage_fds(), fds_before);
 }
 
@@ -262,16 +259,9 @@ long stage_status(stage *s, uint64_t task, const char *word, int which)
 /* A zombie is none. */
 bool stage_lives(long pid)
 {
-  char path[64], text[256] = "", *at;
-  FILE *f;
+  const char *text = test_file(test_string("/proc/%ld/stat", pid));
+  const char *at = text != NULL ? strrchr(text, ')') : NULL;
 
-  (void)snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-  f = fopen(path, "r");
-  if (f == NULL)
-    return false;
-  (void)!fread(text, 1, sizeof(text) - 1, f);
-  (void)fclose(f);
-  at = strrchr(text, ')');
   return at != NULL && at[2] != 'Z' && at[2] != 'X';
 }
 

@@ -5,7 +5,8 @@
 #ifndef PAI_TESTS_BACKEND_STAGE_H
 #define PAI_TESTS_BACKEND_STAGE_H
 
-#include "testing.h"
+#include "cases.h"
+#include "files.h"
 
 #include "backend/backend.h"
 #include "base/buf.h"
@@ -42,9 +43,12 @@ int stage_clean(void **state);
 /* A folder and a loop; then the back end on them. */
 void stage_init(stage *s);
 void stage_open(stage *s);
+void stage_begin(stage *s); /* both */
 /* Closes and removes everything, and sees that nothing is left: memory,
  * descriptors, processes that have the folder's name in their environment. */
-void stage_close(stage *s, int how);
+void stage_close(stage *s);
+/* A test on one, `s`. */
+#define STAGE_TEST(test) TEST_IN(test, stage, s, stage_begin, stage_close)
 /* The same on a stage that was only initialised, and goes on. */
 void stage_leave(stage *s, int how);
 

@@ -1,5 +1,5 @@
 /* What a program that makes tokens is told, and what it answers. */
-#include "testing.h"
+#include "cases.h"
 
 #include "backend/kubernetes/program.h"
 
@@ -12,13 +12,11 @@
 
 static pai__kube_program program = { .version = V1 };
 
-static void it_is_told_the_cluster(void **state)
+TEST(it_is_told_the_cluster)
 {
   pai__kube_options o = { .url = "https://k", .program = &program };
-  pai__buf info;
+  pai__buf info = test_buf();
 
-  (void)state;
-  pai__buf_init(&info, &pai__libc_alloc);
   pai__kube_put_info(&info, &o);
   assert_string_equal(pai__buf_text(&info),
                       "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
@@ -51,7 +49,7 @@ static int read_it(const pai_alloc *alloc, const char *json, char *token,
   return rc;
 }
 
-static void tokens_and_their_ends(void **state)
+TEST(tokens_and_their_ends)
 {
   static const struct {
     const char *date;
@@ -63,27 +61,24 @@ static void tokens_and_their_ends(void **state)
     { "2026-11-22T22:05:00+01:30", 1795379700 },
     { "2000-03-01t00:00:00z", 951868800 },
   };
-  char json[512], token[64];
+  char token[64];
   pai_time expires;
 
-  (void)state;
-  assert_int_equal(read_it(&pai__libc_alloc, ANSWER("{\"token\":\"t\"}"),
-                           token, sizeof(token), &expires, NULL),
-                   PAI_OK);
+  assert_ok(read_it(&pai__libc_alloc, ANSWER("{\"token\":\"t\"}"), token,
+                    sizeof(token), &expires, NULL));
   assert_string_equal(token, "t");
   assert_int_equal(expires, 0);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    (void)snprintf(json, sizeof(json),
-                   ANSWER("{\"token\":\"t\",\"expirationTimestamp\":\"%s\"}"),
-                   rows[i].date);
-    assert_int_equal(
-      read_it(&pai__libc_alloc, json, token, sizeof(token), &expires, NULL),
-      PAI_OK);
+    assert_ok(read_it(
+      &pai__libc_alloc,
+      test_string(ANSWER("{\"token\":\"t\",\"expirationTimestamp\":\"%s\"}"),
+                  rows[i].date),
+      token, sizeof(token), &expires, NULL));
     assert_int_equal(expires, rows[i].seconds * 1000000);
   }
 }
 
-static void what_is_none(void **state)
+TEST(what_is_none)
 {
   static const struct {
     const char *json, *why;
@@ -104,21 +99,20 @@ static void what_is_none(void **state)
     { ANSWER("{\"clientCertificateData\":\"secret\"}"), "certificate",
       PAI_ENOTSUP },
     { ANSWER("{\"token\":\"secret\",\"expirationTimestamp\":\"soon\"}"),
-      "no date", PAI_EINVAL },
+      "not a date", PAI_EINVAL },
     { ANSWER("{\"token\":\"t\",\"expirationTimestamp\":"
              "\"2026-13-01T00:00:00Z\"}"),
-      "no date", PAI_EINVAL },
+      "not a date", PAI_EINVAL },
     { ANSWER("{\"token\":\"t\",\"expirationTimestamp\":"
              "\"2026-01-01T00:00:00\"}"),
-      "no date", PAI_EINVAL },
+      "not a date", PAI_EINVAL },
     { ANSWER("{\"token\":\"t\",\"expirationTimestamp\":"
              "\"2026-01-01T00:00:00+1:00\"}"),
-      "no date", PAI_EINVAL },
+      "not a date", PAI_EINVAL },
     { ANSWER("{\"token\":\"t\",\"expirationTimestamp\":\"2026-01\"}"),
-      "no date", PAI_EINVAL },
+      "not a date", PAI_EINVAL },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     char token[64];
     pai_time expires;
@@ -133,29 +127,11 @@ static void what_is_none(void **state)
   }
 }
 
-static int body(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(it_survives_failing_memory)
 {
   char token[64];
   pai_time expires;
 
-  (void)user_data;
   return read_it(alloc, ANSWER("{\"token\":\"t\"}"), token, sizeof(token),
                  &expires, NULL);
-}
-
-static void it_survives_failing_memory(void **state)
-{
-  (void)state;
-  test_faults(body, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(it_is_told_the_cluster),
-    cmocka_unit_test(tokens_and_their_ends),
-    cmocka_unit_test(what_is_none),
-    cmocka_unit_test(it_survives_failing_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* A task in a control group of the machine's own, where one can be made. */
 #define _GNU_SOURCE
-#include "testing.h"
+#include "cases.h"
 
 #include "backend/local/order.h"
 #include "backend/local/posix_launch.h"
@@ -55,25 +55,23 @@ static void run(const char *const *procs, const char *const *groups, char *out,
   static const char *const argv[] = { "/bin/bash", "/dev/fd/3", NULL };
   static const char *const env[] = { NULL };
   static const char *const files[] = { "status", "streams", "times" };
-  pai__order order = { .argv = argv,
-                       .env = env,
-                       .procs = procs,
-                       .groups = groups,
-                       .script = "while read -r x; do echo \"$x\"; done "
+  pai__backend_order order = { .argv = argv,
+                               .env = env,
+                               .procs = procs,
+                               .groups = groups,
+                               .script =
+                                 "while read -r x; do echo \"$x\"; done "
                                  "</proc/self/cgroup\n" };
   char dir[] = "/tmp/openpai-XXXXXX";
   char *program;
-  pai__buf b;
+  pai__buf b = test_buf();
   int pid;
 
   assert_non_null(mkdtemp(dir));
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai__order_write(&b, &order), PAI_OK);
-  assert_int_equal(
-    pai__local_find_program(&program, NULL, &pai__libc_alloc, NULL), PAI_OK);
-  assert_int_equal(pai__local_spawn(&pid, program, dir, false, NULL, NULL,
-                                    b.data, b.len, NULL),
-                   PAI_OK);
+  assert_ok(pai__order_write(&b, &order));
+  assert_ok(pai__local_find_program(&program, NULL, &pai__libc_alloc, NULL));
+  assert_ok(pai__local_spawn(&pid, program, dir, false, NULL, NULL, b.data,
+                             b.len, NULL));
   assert_int_equal(waitpid(pid, NULL, 0), pid);
   read_out(out, size, dir, "all");
   read_out(runtime, size, dir, "runtime");
@@ -85,43 +83,31 @@ static void run(const char *const *procs, const char *const *groups, char *out,
 }
 
 /* It is in it when it begins, and the group goes with it. */
-static void a_task_begins_in_its_group(void **state)
+TEST(a_task_begins_in_its_group)
 {
   char dir[128], procs[160], out[4096], runtime[4096];
   const char *const list[] = { procs, NULL }, *const groups[] = { dir, NULL };
 
-  (void)state;
   if (!make_group(dir, sizeof(dir))) {
     print_message("skipped: no control group can be made here\n");
     skip();
   }
   (void)snprintf(procs, sizeof(procs), "%s/cgroup.procs", dir);
   run(list, groups, out, runtime, sizeof(out));
-  assert_non_null(strstr(out, "0::/"));
-  assert_non_null(strstr(out, strrchr(dir, '/')));
+  assert_has(out, "0::/");
+  assert_has(out, strrchr(dir, '/'));
   assert_string_equal(runtime, "");
   assert_int_equal(access(dir, F_OK), -1);
 }
 
 /* No group is there: it starts, and its log says so. */
-static void a_group_that_is_not_there(void **state)
+TEST(a_group_that_is_not_there)
 {
   static const char *const list[] = { "/nowhere/cgroup.procs", NULL };
   char out[4096], runtime[4096];
 
-  (void)state;
   run(list, NULL, out, runtime, sizeof(out));
   assert_true(out[0] != '\0');
-  assert_string_equal(runtime, "not held to what it was given: /nowhere/"
+  assert_string_equal(runtime, "no limit by control group: /nowhere/"
                                "cgroup.procs: No such file or directory\n");
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_task_begins_in_its_group),
-    cmocka_unit_test(a_group_that_is_not_there),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Kubernetes' API server: lists, watches, posts, and all that breaks. */
+#include "cases.h"
 #include "backend/fake_kube.h"
 
 #include "backend/kubernetes/kube.h"
@@ -54,14 +55,13 @@ static void begin(scene *s)
   pai__kube_options options = { 0 };
 
   *s = (scene){ 0 };
-  assert_int_equal(pai_loop_new(&s->loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&s->loop, NULL, NULL));
   fake_begin(&s->server, s->loop);
   pai__buf_init(&s->told, &pai__libc_alloc);
   options.url = s->server.url;
   options.token = "secret";
-  assert_int_equal(
-    pai__kube_new(&s->kube, &pai__libc_alloc, s->loop, &options, NULL),
-    PAI_OK);
+  assert_ok(
+    pai__kube_new(&s->kube, &pai__libc_alloc, s->loop, &options, NULL));
 }
 
 static void watch(scene *s)
@@ -75,8 +75,7 @@ static void watch(scene *s)
                                 .first_pause = 1000,
                                 .watch_time = s->watch_time };
 
-  assert_int_equal(pai__kube_watch_new(&s->watch, s->kube, &want, NULL),
-                   PAI_OK);
+  assert_ok(pai__kube_watch_new(&s->watch, s->kube, &want, NULL));
 }
 
 static void on_closed(void *user_data)
@@ -96,7 +95,7 @@ static void end(scene *s)
 {
   close_it(s);
   fake_end(&s->server);
-  assert_int_equal(pai_loop_run(s->loop), PAI_OK);
+  assert_ok(pai_loop_run(s->loop));
   pai_loop_free(s->loop);
   pai__buf_dispose(&s->told);
 }
@@ -117,51 +116,41 @@ static void until_told(scene *s, const char *what)
 
 /* The API server has gone without hanging up: nothing comes on the watch, and
  * not its end, either. */
-static void a_watch_that_is_silent_is_given_up(void **state)
+TEST_IN(a_watch_that_is_silent_is_given_up, scene, s, begin, end)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  s.watch_time = 200 * 1000;
-  s.server.pods_watch = WATCH_HEAD;
-  watch(&s);
-  while (s.server.watches < 2)
-    assert_int_equal(pai_loop_run_once(s.loop), 1);
+  s->watch_time = 200 * 1000;
+  s->server.pods_watch = WATCH_HEAD;
+  watch(s);
+  while (s->server.watches < 2)
+    assert_int_equal(pai_loop_run_once(s->loop), 1);
   /* over another connection, from where all was known; nothing is listed */
-  s.server.pods_watch = fake_watch(EVENT("ADDED", "11"));
-  until_told(&s, "11 ");
-  assert_true(s.server.lines >= 3);
-  assert_int_equal(s.server.lists, 1);
-  assert_null(strstr(pai__buf_text(&s.server.asked), "timeoutSeconds=2"));
-  end(&s);
+  s->server.pods_watch = fake_watch(EVENT("ADDED", "11"));
+  until_told(s, "11 ");
+  assert_true(s->server.lines >= 3);
+  assert_int_equal(s->server.lists, 1);
+  assert_null(strstr(pai__buf_text(&s->server.asked), "timeoutSeconds=2"));
 }
 
-static void it_lists_and_watches_from_there(void **state)
+TEST_IN(it_lists_and_watches_from_there, scene, s, begin, end)
 {
   const char *asked;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  s.server.pods_watch =
+  s->server.pods_watch =
     fake_watch(EVENT("ADDED", "11") EVENT("DELETED", "12"));
-  watch(&s);
-  until_told(&s, "11 12 ");
-  asked = pai__buf_text(&s.server.asked);
-  assert_non_null(strstr(asked, "GET /api/v1/pods?limit=500&a=b HTTP/1.1\n"));
-  assert_non_null(strstr(asked, "watch=1&allowWatchBookmarks=true&"));
-  assert_non_null(strstr(asked, "&resourceVersion=10&a=b HTTP/1.1\n"));
-  assert_int_equal(s.lists, 1);
-  end(&s);
+  watch(s);
+  until_told(s, "11 12 ");
+  asked = pai__buf_text(&s->server.asked);
+  assert_has(asked, "GET /api/v1/pods?limit=500&a=b HTTP/1.1\n");
+  assert_has(asked, "watch=1&allowWatchBookmarks=true&");
+  assert_has(asked, "&resourceVersion=10&a=b HTTP/1.1\n");
+  assert_int_equal(s->lists, 1);
 }
 
-static void its_pieces_may_be_of_any_length(void **state)
+TEST(its_pieces_may_be_of_any_length)
 {
   const char *text = fake_watch(EVENT("ADDED", "11") EVENT("MODIFIED", "12"));
   size_t len = strlen(text);
 
-  (void)state;
   for (size_t split = 1; split < len; split++) {
     scene s;
     begin(&s);
@@ -186,12 +175,11 @@ static void go_on(fake_kube *k, const char *head)
     k->pods_watch = fake_watch(EVENT("MODIFIED", "12"));
 }
 
-static void it_may_be_cut_anywhere(void **state)
+TEST(it_may_be_cut_anywhere)
 {
   size_t len =
     strlen(fake_watch(EVENT("ADDED", "11") EVENT("MODIFIED", "12")));
 
-  (void)state;
   for (size_t cut = 1; cut <= len; cut++) {
     scene s;
     begin(&s);
@@ -209,7 +197,7 @@ static void it_may_be_cut_anywhere(void **state)
   }
 }
 
-static void what_is_not_understood_is_listed_again(void **state)
+TEST(what_is_not_understood_is_listed_again)
 {
   static const char *const lines[] = {
     "garbage\n",
@@ -224,7 +212,6 @@ static void what_is_not_understood_is_listed_again(void **state)
     "{\"type\":\"ERROR\"}\n",
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(lines); i++) {
     scene s;
     begin(&s);
@@ -235,7 +222,7 @@ static void what_is_not_understood_is_listed_again(void **state)
   }
 }
 
-static void lists_may_fail(void **state)
+TEST(lists_may_fail)
 {
   static const char *const bodies[] = {
     "",
@@ -246,7 +233,6 @@ static void lists_may_fail(void **state)
     "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"\"}}"
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(bodies); i++) {
     scene s;
     begin(&s);
@@ -261,40 +247,29 @@ static void lists_may_fail(void **state)
   }
 }
 
-static void a_refusal_is_asked_again(void **state)
+TEST_IN(a_refusal_is_asked_again, scene, s, begin, end)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  s.server.lists_status = 403;
-  watch(&s);
-  while (s.server.lists < 4)
-    assert_int_equal(pai_loop_run_once(s.loop), 1);
-  s.server.lists_status = 0;
-  s.server.pods_watch = "HTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\n{}";
-  until(&s, &s.lists, 3);
-  end(&s);
+  s->server.lists_status = 403;
+  watch(s);
+  while (s->server.lists < 4)
+    assert_int_equal(pai_loop_run_once(s->loop), 1);
+  s->server.lists_status = 0;
+  s->server.pods_watch = "HTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\n{}";
+  until(s, &s->lists, 3);
 }
 
-static void who_cannot_use_it_is_told_again(void **state)
+TEST_IN(who_cannot_use_it_is_told_again, scene, s, begin, end)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  s.server.pods_watch = fake_watch(EVENT("ADDED", "11"));
-  s.refuse_lists = 2;
-  s.refuse_events = 2;
-  watch(&s);
-  until_told(&s, "11 ");
-  assert_int_equal(s.lists, 5); /* two refused, and one for each event */
-  end(&s);
+  s->server.pods_watch = fake_watch(EVENT("ADDED", "11"));
+  s->refuse_lists = 2;
+  s->refuse_events = 2;
+  watch(s);
+  until_told(s, "11 ");
+  assert_int_equal(s->lists, 5); /* two refused, and one for each event */
 }
 
-static void it_is_closed_at_any_time(void **state)
+TEST(it_is_closed_at_any_time)
 {
-  (void)state;
   for (int turns = 0; turns < 40; turns++) {
     scene s;
     begin(&s);
@@ -322,19 +297,17 @@ static void on_posted(void *user_data, int status, const char *why)
 static void post(scene *s)
 {
   s->posted = 0;
-  assert_int_equal(
-    pai__kube_post_new(s->kube, "/x", "{}", 2, on_posted, s, NULL), PAI_OK);
+  assert_ok(pai__kube_post_new(s->kube, "/x", "{}", 2, on_posted, s, NULL));
   until(s, &s->posted, 1);
 }
 
-static void posts_are_judged(void **state)
+TEST(posts_are_judged)
 {
   scene s;
 
-  (void)state;
   begin(&s);
   post(&s);
-  assert_int_equal(s.post_status, PAI_OK);
+  assert_ok(s.post_status);
   s.server.post = "HTTP/1.1 409 X\r\nContent-Length: 17\r\n\r\n"
                   "{\"message\":\"is\"}\n";
   post(&s);
@@ -345,18 +318,17 @@ static void posts_are_judged(void **state)
   assert_string_equal(s.why, "the API server answered 500: help");
   s.server.post = "HTTP/1.1 200 X\r\nContent-Len";
   s.posted = 0;
-  assert_int_equal(
-    pai__kube_post_new(s.kube, "/x", "{}", 2, on_posted, &s, NULL), PAI_OK);
+  assert_ok(pai__kube_post_new(s.kube, "/x", "{}", 2, on_posted, &s, NULL));
   close_it(&s);
   assert_int_equal(s.posted, 1);
   assert_int_equal(s.post_status, PAI_ECANCELED);
   fake_end(&s.server);
-  assert_int_equal(pai_loop_run(s.loop), PAI_OK);
+  assert_ok(pai_loop_run(s.loop));
   pai_loop_free(s.loop);
   pai__buf_dispose(&s.told);
 }
 
-static void credentials_are_shown(void **state)
+TEST(credentials_are_shown)
 {
   static const struct {
     pai__kube_options o;
@@ -371,7 +343,6 @@ static void credentials_are_shown(void **state)
     { { 0 }, NULL },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai__kube_options options = rows[i].o;
     scene s;
@@ -380,19 +351,18 @@ static void credentials_are_shown(void **state)
     until(&s, &s.closed, 1);
     s.closed = 0;
     options.url = s.server.url;
-    assert_int_equal(
-      pai__kube_new(&s.kube, &pai__libc_alloc, s.loop, &options, NULL),
-      PAI_OK);
+    assert_ok(
+      pai__kube_new(&s.kube, &pai__libc_alloc, s.loop, &options, NULL));
     post(&s);
     if (rows[i].want != NULL)
-      assert_non_null(strstr(s.server.of[0]->head, rows[i].want));
+      assert_has(s.server.of[0]->head, rows[i].want);
     else
       assert_null(strstr(s.server.of[0]->head, "Authorization"));
     end(&s);
   }
 }
 
-static void wrong_tokens(void **state)
+TEST_IN(wrong_tokens, scene, s, begin, end)
 {
   pai__kube_options options = { .url = "http://127.0.0.1:1",
                                 .token = "a\r\nX: y" };
@@ -400,53 +370,25 @@ static void wrong_tokens(void **state)
   int fd = mkstemp(path);
   pai__kube *none;
   pai_error *err;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  assert_int_equal(
-    pai__kube_new(&none, &pai__libc_alloc, s.loop, &options, &err),
-    PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "not one line");
-  pai__kube_close(s.kube, on_closed, &s);
-  until(&s, &s.closed, 1);
-  s.closed = 0;
-  options = (pai__kube_options){ .url = s.server.url, .token_file = path };
-  assert_int_equal(
-    pai__kube_new(&s.kube, &pai__libc_alloc, s.loop, &options, NULL), PAI_OK);
+  assert_fails(pai__kube_new(&none, &pai__libc_alloc, s->loop, &options, &err),
+               err, PAI_EINVAL, "must be one line");
+  pai__kube_close(s->kube, on_closed, s);
+  until(s, &s->closed, 1);
+  s->closed = 0;
+  options = (pai__kube_options){ .url = s->server.url, .token_file = path };
+  assert_ok(
+    pai__kube_new(&s->kube, &pai__libc_alloc, s->loop, &options, NULL));
   assert_int_equal(write(fd, "tok\n", 4), 4);
-  post(&s);
-  assert_non_null(strstr(s.server.of[0]->head, "Bearer tok\r\n"));
+  post(s);
+  assert_has(s->server.of[0]->head, "Bearer tok\r\n");
   assert_int_equal(write(fd, "en\n", 3), 3); /* now it has two lines */
-  assert_int_equal(
-    pai__kube_post_new(s.kube, "/x", "{}", 2, on_posted, &s, &err),
-    PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "not one line");
+  assert_fails(pai__kube_post_new(s->kube, "/x", "{}", 2, on_posted, s, &err),
+               err, PAI_EINVAL, "must be one line");
   (void)close(fd);
   (void)unlink(path);
   assert_int_equal(
-    pai__kube_post_new(s.kube, "/x", "{}", 2, on_posted, &s, &err),
+    pai__kube_post_new(s->kube, "/x", "{}", 2, on_posted, s, &err),
     PAI_ENOTFOUND);
   pai_error_free(err);
-  end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(it_lists_and_watches_from_there),
-    cmocka_unit_test(a_watch_that_is_silent_is_given_up),
-    cmocka_unit_test(its_pieces_may_be_of_any_length),
-    cmocka_unit_test(it_may_be_cut_anywhere),
-    cmocka_unit_test(what_is_not_understood_is_listed_again),
-    cmocka_unit_test(lists_may_fail),
-    cmocka_unit_test(a_refusal_is_asked_again),
-    cmocka_unit_test(who_cannot_use_it_is_told_again),
-    cmocka_unit_test(it_is_closed_at_any_time),
-    cmocka_unit_test(posts_are_judged),
-    cmocka_unit_test(credentials_are_shown),
-    cmocka_unit_test(wrong_tokens),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

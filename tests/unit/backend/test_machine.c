@@ -18,7 +18,7 @@
 
 /* --- refusals ------------------------------------------------------------------ */
 
-static void the_supervisor_is_missing(void **state)
+TEST(the_supervisor_is_missing)
 {
   static const pai_backend_ops *const ops = &pai__backend_local;
   const char *before = getenv("OPENPAI_TASK");
@@ -26,18 +26,17 @@ static void the_supervisor_is_missing(void **state)
   pai_error *err;
   stage s;
 
-  (void)state;
   (void)snprintf(kept, sizeof(kept), "%s", before != NULL ? before : "");
   stage_init(&s);
   s.host.program = "/nowhere/openpai-task";
   assert_int_equal(ops->open(&s.backend, NULL, &s.host, &err), PAI_ENOTFOUND);
-  assert_non_null(strstr(pai_error_message(err), "/nowhere/openpai-task"));
-  assert_non_null(strstr(pai_error_help(err), "OPENPAI_TASK"));
+  assert_has(pai_error_message(err), "/nowhere/openpai-task");
+  assert_has(pai_error_help(err), "OPENPAI_TASK");
   pai_error_free(err);
   assert_int_equal(setenv("OPENPAI_TASK", "/elsewhere/task", 1), 0);
   s.host.program = NULL;
   assert_int_equal(ops->open(&s.backend, NULL, &s.host, &err), PAI_ENOTFOUND);
-  assert_non_null(strstr(pai_error_message(err), "/elsewhere/task"));
+  assert_has(pai_error_message(err), "/elsewhere/task");
   pai_error_free(err);
   assert_int_equal(setenv("OPENPAI_TASK", TASK_PROGRAM, 1), 0);
   stage_open(&s);
@@ -45,39 +44,35 @@ static void the_supervisor_is_missing(void **state)
   stage_leave(&s, PAI_CLOSE_STOP);
   assert_int_equal(unsetenv("OPENPAI_TASK"), 0);
   stage_open(&s); /* and it finds it by itself */
-  stage_close(&s, PAI_CLOSE_STOP);
+  stage_close(&s);
   if (before != NULL)
     assert_int_equal(setenv("OPENPAI_TASK", kept, 1), 0);
 }
 
 /* It is no program, so there is no status. */
-static void the_supervisor_cannot_begin(void **state)
+TEST_IN(the_supervisor_cannot_begin, stage, s, stage_init, stage_close)
 {
   pai_launch_plan plan;
   pai_error *err;
-  stage s;
 
-  (void)state;
-  stage_init(&s);
-  s.host.program = "/bin/false";
-  stage_open(&s);
-  plan = stage_plan(&s, 1, "true");
-  stage_start(&s, 1, &plan);
-  stage_wait(&s, 1);
-  assert_int_equal(s.tasks[1].end.how, PAI_END_FAILED);
-  assert_int_equal(s.tasks[1].end.code, 126);
-  assert_non_null(strstr(s.tasks[1].text, "supervisor could not begin"));
-  stage_leave(&s, PAI_CLOSE_STOP);
-  s.host.program = "/etc"; /* which may be "executed" */
-  stage_open(&s);
-  assert_true(pai__backend_local.start(s.backend, 2, &plan, &err) < 0);
-  assert_non_null(strstr(pai_error_message(err), "cannot start the superv"));
-  assert_non_null(strstr(pai_error_message(err), "Permission denied"));
+  s->host.program = "/bin/false";
+  stage_open(s);
+  plan = stage_plan(s, 1, "true");
+  stage_start(s, 1, &plan);
+  stage_wait(s, 1);
+  assert_int_equal(s->tasks[1].end.how, PAI_END_FAILED);
+  assert_int_equal(s->tasks[1].end.code, 126);
+  assert_has(s->tasks[1].text, "supervisor could not start");
+  stage_leave(s, PAI_CLOSE_STOP);
+  s->host.program = "/etc"; /* which may be "executed" */
+  stage_open(s);
+  assert_true(pai__backend_local.start(s->backend, 2, &plan, &err) < 0);
+  assert_has(pai_error_message(err), "cannot start the superv");
+  assert_has(pai_error_message(err), "Permission denied");
   pai_error_free(err);
-  stage_close(&s, PAI_CLOSE_STOP);
 }
 
-static void bad_plans(void **state)
+STAGE_TEST(bad_plans)
 {
   const pai_backend_ops *ops = &pai__backend_local;
   char big[140000], deep[5000];
@@ -85,37 +80,33 @@ static void bad_plans(void **state)
   const char *many[40];
   pai_launch_plan plan, good;
   pai_error *err;
-  stage s;
 
-  (void)state;
-  stage_init(&s);
-  stage_open(&s);
-  good = stage_plan(&s, 1, "true");
+  good = stage_plan(s, 1, "true");
   plan = good;
   plan.dir = "relative";
-  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "absolute folder");
+  assert_fails(ops->start(s->backend, 1, &plan, &err), err, PAI_EINVAL,
+               "absolute folder");
   plan = good;
   plan.script = NULL;
-  assert_int_equal(ops->start(s.backend, 1, &plan, NULL), PAI_EINVAL);
+  assert_int_equal(ops->start(s->backend, 1, &plan, NULL), PAI_EINVAL);
   plan = good;
   plan.nice = 20;
-  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "0 to 19");
+  assert_fails(ops->start(s->backend, 1, &plan, &err), err, PAI_EINVAL,
+               "0 to 19");
   plan = good;
   plan.cpu_list = "all";
-  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "\"all\"");
+  assert_fails(ops->start(s->backend, 1, &plan, &err), err, PAI_EINVAL,
+               "\"all\"");
   plan = good;
   plan.struct_size = 8;
-  assert_true(ops->start(s.backend, 1, &plan, NULL) < 0);
+  assert_true(ops->start(s->backend, 1, &plan, NULL) < 0);
   memset(deep, 'x', sizeof(deep));
   deep[0] = '/';
   deep[sizeof(deep) - 1] = '\0';
   plan = good;
   plan.dir = deep;
-  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_ELIMIT);
-  test_expect_error(err, PAI_ELIMIT, "too long");
+  assert_fails(ops->start(s->backend, 1, &plan, &err), err, PAI_ELIMIT,
+               "too long");
   memset(big, 'x', sizeof(big));
   memcpy(big, "BIG=", 4);
   big[sizeof(big) - 1] = '\0';
@@ -124,46 +115,40 @@ static void bad_plans(void **state)
   many[PAI__LEN(many) - 1] = NULL;
   plan = good;
   plan.env = many;
-  assert_int_equal(ops->start(s.backend, 1, &plan, &err), PAI_ELIMIT);
-  test_expect_error(err, PAI_ELIMIT, "more than an environment holds");
+  assert_fails(ops->start(s->backend, 1, &plan, &err), err, PAI_ELIMIT,
+               "exceed the size limit of the environment");
   assert_int_equal(access(good.dir, F_OK), -1); /* nothing was made */
   /* One variable that is too long is found out by the kernel. */
   plan.env = env;
-  stage_start(&s, 1, &plan);
-  assert_int_equal(ops->start(s.backend, 1, &good, NULL), PAI_EEXISTS);
-  stage_wait(&s, 1);
-  assert_int_equal(s.tasks[1].end.how, PAI_END_FAILED);
-  assert_int_equal(s.tasks[1].end.code, 126);
-  assert_non_null(strstr(s.tasks[1].text, "Argument list too long"));
+  stage_start(s, 1, &plan);
+  assert_int_equal(ops->start(s->backend, 1, &good, NULL), PAI_EEXISTS);
+  stage_wait(s, 1);
+  assert_int_equal(s->tasks[1].end.how, PAI_END_FAILED);
+  assert_int_equal(s->tasks[1].end.code, 126);
+  assert_has(s->tasks[1].text, "Argument list too long");
   /* No folder to begin in. */
-  plan = stage_plan(&s, 2, "true");
+  plan = stage_plan(s, 2, "true");
   plan.workdir = "/nowhere/at/all";
-  stage_start(&s, 2, &plan);
-  stage_wait(&s, 2);
-  assert_int_equal(s.tasks[2].end.code, 126);
-  assert_string_equal(s.tasks[2].text,
-                      "cannot go to the folder /nowhere/at/all: No such file "
-                      "or directory");
-  assert_non_null(strstr(s.tasks[2].runtime, "/nowhere/at/all"));
-  assert_int_equal(ops->follow(s.backend, 77, PAI_FOLLOW_ALL, &err),
-                   PAI_ENOTFOUND);
-  test_expect_error(err, PAI_ENOTFOUND, "no task 77");
-  stage_close(&s, PAI_CLOSE_STOP);
+  stage_start(s, 2, &plan);
+  stage_wait(s, 2);
+  assert_int_equal(s->tasks[2].end.code, 126);
+  assert_string_equal(
+    s->tasks[2].text,
+    "cannot change to the folder /nowhere/at/all: No such file or directory");
+  assert_has(s->tasks[2].runtime, "/nowhere/at/all");
+  assert_fails(ops->follow(s->backend, 77, PAI_FOLLOW_ALL, &err), err,
+               PAI_ENOTFOUND, "no task 77");
 }
 
 /* Every call of the system that takes a descriptor, failing; then none. */
-static void descriptors_run_out(void **state)
+STAGE_TEST(descriptors_run_out)
 {
   struct rlimit before, small;
   pai_launch_plan plan;
   uint64_t task = 1;
   int refused = 0;
-  stage s;
 
-  (void)state;
-  stage_init(&s);
-  stage_open(&s);
-  (void)stage_run(&s, 0, "true"); /* libuv's inotify is open from now on */
+  (void)stage_run(s, 0, "true"); /* libuv's inotify is open from now on */
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
   for (int room = 0; room < 10; room++, task++) {
     pai_error *err = NULL;
@@ -171,9 +156,9 @@ static void descriptors_run_out(void **state)
     (void)close(top);
     small = before;
     small.rlim_cur = (rlim_t)(room < 8 ? top + room : 32 + room);
-    plan = stage_plan(&s, task, "exit 3");
+    plan = stage_plan(s, task, "exit 3");
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &small), 0);
-    rc = pai__backend_local.start(s.backend, task, &plan, &err);
+    rc = pai__backend_local.start(s->backend, task, &plan, &err);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     if (rc < 0) {
       assert_int_equal(rc, PAI_EIO);
@@ -181,12 +166,11 @@ static void descriptors_run_out(void **state)
       pai_error_free(err);
       continue;
     }
-    while (s.tasks[task].ended == 0)
-      assert_true(pai_loop_run_once(s.loop) >= 0);
-    assert_int_equal(s.tasks[task].end.code, 3);
+    while (s->tasks[task].ended == 0)
+      assert_true(pai_loop_run_once(s->loop) >= 0);
+    assert_int_equal(s->tasks[task].end.code, 3);
   }
   assert_in_range(refused, 3, 9);
-  stage_close(&s, PAI_CLOSE_STOP);
 }
 
 /* From now on this call of the system fails, here and in all that is started
@@ -237,7 +221,7 @@ static int try_without(int call, int number)
 }
 
 /* Each in a process of its own, for it is for good. */
-static void calls_of_the_system_fail(void **state)
+TEST(calls_of_the_system_fail)
 {
   static const struct {
     const char *name;
@@ -255,7 +239,6 @@ static void calls_of_the_system_fail(void **state)
     { "inotify_add_watch", SYS_inotify_add_watch, ENOSPC, PAI_END_EXIT },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     int status = 0;
     pid_t pid = fork();
@@ -305,32 +288,26 @@ static int life_body(const pai_alloc *alloc, void *user_data)
     assert_int_equal(s->tasks[task].end.code, 3);
   }
   pai__backend_local.close(s->backend, PAI_CLOSE_STOP, on_closed);
-  assert_int_equal(pai_loop_run(s->loop), PAI_OK);
+  assert_ok(pai_loop_run(s->loop));
   return rc;
 }
 
-static void failing_memory(void **state)
+TEST_IN(failing_memory, stage, s, stage_init, stage_close)
 {
-  stage s;
-
-  (void)state;
-  stage_init(&s);
-  test_faults(life_body, &s);
-  s.host.alloc = &s.tally.alloc;
-  stage_open(&s);
-  stage_close(&s, PAI_CLOSE_STOP);
+  test_faults(life_body, s);
+  s->host.alloc = &s->tally.alloc;
+  stage_open(s);
 }
 
 /* --- what it costs ----------------------------------------------------------------- */
 
 static long private_kb(long pid)
 {
-  char path[64], line[256];
+  char line[256];
   long sum = 0, kb;
   FILE *f;
 
-  (void)snprintf(path, sizeof(path), "/proc/%ld/smaps_rollup", pid);
-  f = fopen(path, "r");
+  f = fopen(test_string("/proc/%ld/smaps_rollup", pid), "r");
   assert_non_null(f);
   while (fgets(line, sizeof(line), f) != NULL)
     if (strncmp(line, "Private_", 8) == 0) {
@@ -341,19 +318,17 @@ static long private_kb(long pid)
   return sum;
 }
 
-static void the_supervisor_is_small(void **state)
+TEST(the_supervisor_is_small)
 {
   pai_launch_plan plan;
   struct stat info;
   long both;
   stage s;
 
-  (void)state;
   assert_int_equal(stat(TASK_PROGRAM, &info), 0);
   print_message("openpai-task: %ld bytes\n", (long)info.st_size);
   assert_true(info.st_size <= TASK_MOST);
-  stage_init(&s);
-  stage_open(&s);
+  stage_begin(&s);
   plan = stage_plan(&s, 1, "yes | head -c 1000000; echo; echo up; sleep 1000");
   stage_start(&s, 1, &plan);
   stage_follow(&s, 1, PAI_FOLLOW_ALL);
@@ -362,60 +337,50 @@ static void the_supervisor_is_small(void **state)
          private_kb(stage_status(&s, 1, "started", 3));
   print_message("supervisor and keeper: %ld KiB private\n", both);
   assert_true(both < 1024);
-  stage_close(&s, PAI_CLOSE_STOP);
+  stage_close(&s);
 }
 
 /* --- limits ------------------------------------------------------------------------- */
 
-static void too_much_memory_ends_it(void **state)
+STAGE_TEST(too_much_memory_ends_it)
 {
   pai_launch_plan plan;
-  stage s;
 
-  (void)state;
-  stage_init(&s);
-  stage_open(&s);
-  print_message("%s\n", pai__backend_local.limits(s.backend));
-  plan = stage_plan(&s, 1,
+  print_message("%s\n", pai__backend_local.limits(s->backend));
+  plan = stage_plan(s, 1,
                     "sleep 1000 & x=$(head -c 90000000 /dev/zero | tr '\\0' "
                     "x); echo $x | (read y; sleep 100); sleep 1000");
   plan.memory = 60 << 20;
-  stage_start(&s, 1, &plan);
-  stage_wait(&s, 1);
-  assert_int_equal(s.tasks[1].end.oom, 1);
-  assert_int_equal(s.tasks[1].end.code, 137);
-  assert_non_null(strstr(s.tasks[1].text, "more memory"));
-  plan = stage_plan(&s, 2, "exit 0");
+  stage_start(s, 1, &plan);
+  stage_wait(s, 1);
+  assert_int_equal(s->tasks[1].end.oom, 1);
+  assert_int_equal(s->tasks[1].end.code, 137);
+  assert_has(s->tasks[1].text, "more memory");
+  plan = stage_plan(s, 2, "exit 0");
   plan.memory = 60 << 20;
-  stage_start(&s, 2, &plan);
-  stage_wait(&s, 2);
-  assert_int_equal(s.tasks[2].end.oom, 0);
-  assert_int_equal(s.tasks[2].end.code, 0);
-  stage_close(&s, PAI_CLOSE_STOP);
+  stage_start(s, 2, &plan);
+  stage_wait(s, 2);
+  assert_int_equal(s->tasks[2].end.oom, 0);
+  assert_int_equal(s->tasks[2].end.code, 0);
 }
 
-static void cpus_and_nice(void **state)
+STAGE_TEST(cpus_and_nice)
 {
   pai_launch_plan plan;
-  stage s;
 
-  (void)state;
-  stage_init(&s);
-  stage_open(&s);
-  plan = stage_plan(&s, 1,
-                    "grep -o 'Cpus_allowed_list:.*' /proc/self/status; nice");
+  plan =
+    stage_plan(s, 1, "grep -o 'Cpus_allowed_list:.*' /proc/self/status; nice");
   plan.cpu_list = "0";
   plan.numa_nodes = "0";
   plan.nice = 7;
-  stage_start(&s, 1, &plan);
-  stage_follow(&s, 1, PAI_FOLLOW_ALL);
-  stage_wait(&s, 1);
-  assert_string_equal(stage_out(&s, 1), "Cpus_allowed_list:\t0\n7\n");
-  stage_close(&s, PAI_CLOSE_STOP);
+  stage_start(s, 1, &plan);
+  stage_follow(s, 1, PAI_FOLLOW_ALL);
+  stage_wait(s, 1);
+  assert_string_equal(stage_out(s, 1), "Cpus_allowed_list:\t0\n7\n");
 }
 
 /* Tasks of one owner take their processes from one limit. */
-static void an_owner_has_one_limit(void **state)
+TEST(an_owner_has_one_limit)
 {
   static const char few[] =
     "grep -o 'openpai-of-[0-9a-f]*' /proc/self/cgroup | head -n 1; "
@@ -425,14 +390,12 @@ static void an_owner_has_one_limit(void **state)
   char owner[80], other[80], above[96];
   stage s;
 
-  (void)state;
-  stage_init(&s);
-  stage_open(&s);
+  stage_begin(&s);
   (void)snprintf(owner, sizeof(owner), "%s~ann", s.root);
   (void)snprintf(other, sizeof(other), "%s~bob", s.root);
   if (strstr(pai__backend_local.limits(s.backend), "pids") == NULL) {
     print_message("skipped: %s\n", pai__backend_local.limits(s.backend));
-    stage_close(&s, PAI_CLOSE_STOP);
+    stage_close(&s);
     return;
   }
   for (uint64_t i = 1; i <= 3; i++) {
@@ -456,23 +419,7 @@ static void an_owner_has_one_limit(void **state)
   pai__backend_local.stop(s.backend, 1, PAI_STOP_NOW);
   stage_wait(&s, 3);
   assert_int_equal(access(above, F_OK), -1); /* where version 1 has it */
-  stage_close(&s, PAI_CLOSE_STOP);
+  stage_close(&s);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_supervisor_is_missing),
-    cmocka_unit_test(the_supervisor_cannot_begin),
-    cmocka_unit_test(bad_plans),
-    cmocka_unit_test(descriptors_run_out),
-    cmocka_unit_test(calls_of_the_system_fail),
-    cmocka_unit_test(failing_memory),
-    cmocka_unit_test(the_supervisor_is_small),
-    cmocka_unit_test(too_much_memory_ends_it),
-    cmocka_unit_test(cpus_and_nice),
-    cmocka_unit_test(an_owner_has_one_limit),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, stage_clean);
-}
+TEST_AROUND_ALL(NULL, stage_clean);

@@ -1,6 +1,6 @@
 /* The supervisor's orders, written and read; garbage is refused.  And what it
  * writes: the status. */
-#include "testing.h"
+#include "cases.h"
 
 #include "backend/local/order.h"
 #include "backend/local/status.h"
@@ -14,25 +14,25 @@ static const char *const env[] = { "A=1", "EMPTY=", "LONG=two words", NULL };
 static const char *const groups[] = { "/g/1", NULL };
 static const char *const none[] = { NULL };
 
-static const pai__order full = { .argv = argv,
-                                 .env = env,
-                                 .cleanup = argv,
-                                 .procs = groups,
-                                 .groups = groups,
-                                 .enter = argv,
-                                 .enter_tty = env,
-                                 .enter_env = argv,
-                                 .workdir = "/w",
-                                 .script = "echo hi\n",
-                                 .oom_file = "/g/1/events",
-                                 .note = "a note",
-                                 .tmp = "/t",
-                                 .cpus = "0-3,8",
-                                 .numa_nodes = "1",
-                                 .log_limit = 4096,
-                                 .memory = 1 << 20,
-                                 .nice = 5,
-                                 .flags = PAI_ORDER_SPARE_FIRST };
+static const pai__backend_order full = { .argv = argv,
+                                         .env = env,
+                                         .cleanup = argv,
+                                         .procs = groups,
+                                         .groups = groups,
+                                         .enter = argv,
+                                         .enter_tty = env,
+                                         .enter_env = argv,
+                                         .workdir = "/w",
+                                         .script = "echo hi\n",
+                                         .oom_file = "/g/1/events",
+                                         .note = "a note",
+                                         .tmp = "/t",
+                                         .cpus = "0-3,8",
+                                         .numa_nodes = "1",
+                                         .log_limit = 4096,
+                                         .memory = 1 << 20,
+                                         .nice = 5,
+                                         .flags = PAI_ORDER_SPARE_FIRST };
 
 /* A copy of just its size, so that whoever reads beyond is caught. */
 static char *copy_of(const pai__buf *b)
@@ -51,15 +51,13 @@ static void expect_list(char **list, const char *const *want)
   assert_null(*list);
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
-  pai__buf b;
+  pai__buf b = test_buf();
   char *bytes;
   pai_order *o;
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai__order_write(&b, &full), PAI_OK);
+  assert_ok(pai__order_write(&b, &full));
   bytes = copy_of(&b);
   assert_int_equal(pai_order_open(bytes, b.len), 0);
   o = (void *)bytes;
@@ -86,16 +84,14 @@ static void what_is_written_is_read(void **state)
   pai__buf_dispose(&b);
 }
 
-static void little_is_enough(void **state)
+TEST(little_is_enough)
 {
-  const pai__order order = { .argv = argv, .env = none, .script = "" };
-  pai__buf b;
+  const pai__backend_order order = { .argv = argv, .env = none, .script = "" };
+  pai__buf b = test_buf();
   char *bytes;
   pai_order *o;
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai__order_write(&b, &order), PAI_OK);
+  assert_ok(pai__order_write(&b, &order));
   bytes = copy_of(&b);
   assert_int_equal(pai_order_open(bytes, b.len), 0);
   o = (void *)bytes;
@@ -108,7 +104,7 @@ static void little_is_enough(void **state)
   pai__buf_dispose(&b);
 }
 
-static void masks(void **state)
+TEST(masks)
 {
   static const struct {
     const char *list, *mask; /* NULL: refused */
@@ -132,12 +128,10 @@ static void masks(void **state)
     { "1 2", NULL },
     { "0-3\n", NULL },
   };
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    pai__order order = {
+    pai__backend_order order = {
       .argv = argv, .env = none, .script = "", .cpus = rows[i].list
     };
     int rc = pai__order_write(&b, &order);
@@ -188,15 +182,13 @@ static size_t try_bytes(const pai__buf *b, size_t len)
   return sum;
 }
 
-static void garbage_is_refused(void **state)
+TEST(garbage_is_refused)
 {
   size_t taken = 0;
   pai__prng prng = { 1 };
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai__order_write(&b, &full), PAI_OK);
+  assert_ok(pai__order_write(&b, &full));
   assert_true(b.len > sizeof(pai_order));
   for (size_t len = 0; len < b.len; len++)
     assert_int_equal(try_bytes(&b, len), 0);
@@ -221,25 +213,18 @@ static void garbage_is_refused(void **state)
   pai__buf_dispose(&b);
 }
 
-static int write_body(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(no_memory_is_survived)
 {
   pai__buf b;
   int rc;
 
-  (void)user_data;
   pai__buf_init(&b, alloc);
   rc = pai__order_write(&b, &full);
   pai__buf_dispose(&b);
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
-{
-  (void)state;
-  test_faults(write_body, NULL);
-}
-
-static void statuses(void **state)
+TEST(statuses)
 {
   static const struct {
     const char *text;
@@ -266,7 +251,6 @@ static void statuses(void **state)
                             "cut stdout\nexit 2 2000 30 40 50 1\n";
   pai__status s;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai__status_parse(&s, rows[i].text, strlen(rows[i].text));
     print_message("%s\n", rows[i].text);
@@ -286,18 +270,4 @@ static void statuses(void **state)
   assert_int_equal(s.system_time, 50);
   assert_true(s.oom);
   assert_true(s.cut);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_written_is_read),
-    cmocka_unit_test(little_is_enough),
-    cmocka_unit_test(masks),
-    cmocka_unit_test(garbage_is_refused),
-    cmocka_unit_test(no_memory_is_survived),
-    cmocka_unit_test(statuses),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Lists that come in pages: one list of them all. */
-#include "testing.h"
+#include "cases.h"
 
 #include "backend/kubernetes/pages.h"
 #include "json/json.h"
@@ -14,30 +14,28 @@ static int add(pai__kube_pages *p, const char *json)
   pai__tree *t;
   int rc;
 
-  assert_int_equal(pai__json_parse(&t, json, strlen(json), NULL, NULL),
-                   PAI_OK);
+  assert_ok(pai__json_parse(&t, json, strlen(json), NULL, NULL));
   rc = pai__kube_pages_add(p, t, json, "PodList", "7");
   pai__tree_free(t);
   return rc;
 }
 
-static void one_page_is_as_it_is(void **state)
+TEST(one_page_is_as_it_is)
 {
   pai__kube_pages p;
 
-  (void)state;
   pai__kube_pages_init(&p, &pai__libc_alloc);
-  assert_int_equal(add(&p, PAGE("", "[{\"a\":1}]")), PAI_OK);
+  assert_ok(add(&p, PAGE("", "[{\"a\":1}]")));
   assert_null(pai__kube_pages_next(&p));
   assert_int_equal(p.all.len, 0);
-  assert_int_equal(add(&p, "{\"metadata\":5,\"items\":null}"), PAI_OK);
-  assert_int_equal(add(&p, "{}"), PAI_OK);
-  assert_int_equal(add(&p, "[]"), PAI_OK);
+  assert_ok(add(&p, "{\"metadata\":5,\"items\":null}"));
+  assert_ok(add(&p, "{}"));
+  assert_ok(add(&p, "[]"));
   assert_null(pai__kube_pages_next(&p));
   pai__kube_pages_clear(&p);
 }
 
-static void pages_become_one_list(void **state)
+TEST(pages_become_one_list)
 {
   static const char *const rests[] = { "ab-_9", "x%26y%3D%2F%22", NULL };
   static const char *const pages[] = {
@@ -49,11 +47,10 @@ static void pages_become_one_list(void **state)
   };
   pai__kube_pages p;
 
-  (void)state;
   pai__kube_pages_init(&p, &pai__libc_alloc);
   for (int twice = 0; twice < 2; twice++) {
     for (size_t i = 0; i < PAI__LEN(pages); i++) {
-      assert_int_equal(add(&p, pages[i]), PAI_OK);
+      assert_ok(add(&p, pages[i]));
       if (rests[i] == NULL)
         assert_null(pai__kube_pages_next(&p));
       else
@@ -69,16 +66,15 @@ static void pages_become_one_list(void **state)
   }
 }
 
-static void pages_without_an_end(void **state)
+TEST(pages_without_an_end)
 {
   char json[9000] = "{\"metadata\":{\"continue\":\"";
   size_t len = strlen(json);
   pai__kube_pages p;
 
-  (void)state;
   pai__kube_pages_init(&p, &pai__libc_alloc);
-  assert_int_equal(add(&p, PAGE(MORE("a"), "[]")), PAI_OK);
-  assert_int_equal(add(&p, PAGE(MORE("b"), "null")), PAI_OK);
+  assert_ok(add(&p, PAGE(MORE("a"), "[]")));
+  assert_ok(add(&p, PAGE(MORE("b"), "null")));
   assert_int_equal(add(&p, PAGE(MORE("b"), "[1]")), PAI_EINVAL);
   pai__kube_pages_clear(&p);
   memset(json + len, 'x', 8500);
@@ -87,35 +83,17 @@ static void pages_without_an_end(void **state)
   pai__kube_pages_clear(&p);
 }
 
-static int body(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(it_survives_failing_memory)
 {
   pai__kube_pages p;
   int rc;
 
-  (void)user_data;
   pai__kube_pages_init(&p, alloc);
   rc = add(&p, PAGE(MORE("a"), "[{\"a\":1}]"));
   if (rc == PAI_OK)
     rc = add(&p, PAGE("", "[{\"a\":2}]"));
   if (rc == PAI_OK)
-    assert_non_null(strstr(pai__buf_text(&p.all), "[{\"a\":1},{\"a\":2}]}"));
+    assert_has(pai__buf_text(&p.all), "[{\"a\":1},{\"a\":2}]}");
   pai__kube_pages_clear(&p);
   return rc;
-}
-
-static void it_survives_failing_memory(void **state)
-{
-  (void)state;
-  test_faults(body, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(one_page_is_as_it_is),
-    cmocka_unit_test(pages_become_one_list),
-    cmocka_unit_test(pages_without_an_end),
-    cmocka_unit_test(it_survives_failing_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* What a task runs in, of what is there and what was asked for. */
 #define _XOPEN_SOURCE 700
 
+#include "cases.h"
 #include "backend/words.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ static void set_tool(pai__tool *tool, char *path, const char *why_not)
     (void)snprintf(tool->why_not, sizeof(tool->why_not), "%s", why_not);
 }
 
-static void the_choice(void **state)
+TEST(the_choice)
 {
   static const struct {
     int wish, is;
@@ -54,10 +55,10 @@ static void the_choice(void **state)
       "runs in a sandbox of this machine, not in its image img: podman cannot "
       "run it: no rights, docker is not installed" },
     { PAI_RUNTIME_AUTO, PAI_RUNTIME_PODMAN, works, works, works, PAI__HAND_YES,
-      PAI__HAND_YES, "img", 0, "runs in podman: the image img is at hand" },
+      PAI__HAND_YES, "img", 0, "runs in podman: the image img is available" },
     { PAI_RUNTIME_AUTO, PAI_RUNTIME_DOCKER, works, no_rights, works,
       PAI__HAND_YES, PAI__HAND_YES, "img", 0,
-      "runs in docker: the image img is at hand" },
+      "runs in docker: the image img is available" },
     { PAI_RUNTIME_PROCESS, PAI_RUNTIME_PROCESS, works, works, works,
       PAI__HAND_YES, PAI__HAND_YES, "img", 0, "" },
     { PAI_RUNTIME_BWRAP, PAI_RUNTIME_BWRAP, works, works, works, 0, 0, "img",
@@ -65,7 +66,7 @@ static void the_choice(void **state)
     { PAI_RUNTIME_BWRAP, 0, no_rights, works, works, 0, 0, "img", PAI_ENOTSUP,
       "bubblewrap does not work here: no rights" },
     { PAI_RUNTIME_DOCKER, PAI_RUNTIME_DOCKER, works, works, works, 0, 0, "img",
-      0, "runs in docker: the image img was asked for" },
+      0, "runs in docker: the image img was requested" },
     { PAI_RUNTIME_DOCKER, 0, works, works, no_daemon, 0, 0, "img", PAI_ENOTSUP,
       "docker does not answer: no daemon" },
     { PAI_RUNTIME_PODMAN, 0, works, none, works, 0, 0, "img", PAI_ENOTSUP,
@@ -78,7 +79,6 @@ static void the_choice(void **state)
     { 99, 0, works, works, works, 0, 0, "img", PAI_EINVAL, "99" },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai__runtimes r = { .bash = bash };
     pai__surroundings around = { .root = "/root",
@@ -109,7 +109,7 @@ static void the_choice(void **state)
 
 /* Where an engine has no driver to put into a container, `auto` runs a command
  * with GPUs here; who asks for the engine is told. */
-static void gpus_want_a_driver(void **state)
+TEST(gpus_want_a_driver)
 {
   static const char *const nvidia[] = { "/dev/nvidia0", NULL };
   static const char *const amd[] = { "/dev/kfd", NULL };
@@ -117,7 +117,6 @@ static void gpus_want_a_driver(void **state)
   pai_launch_plan plan = { .dir = "/jobs/1", .image = "img", .gpus = 1 };
   pai__runtimes r = { .bash = bash };
 
-  (void)state;
   for (int i = 0; i < 5; i++) {
     pai__start s;
 
@@ -127,40 +126,40 @@ static void gpus_want_a_driver(void **state)
     plan.gpus = i != 3;
     plan.runtime = i == 4 ? PAI_RUNTIME_PODMAN : PAI_RUNTIME_AUTO;
     pai__start_init(&s, &pai__libc_alloc);
-    assert_int_equal(pai__start_choose(&s, &plan, &r, &around, NULL), PAI_OK);
+    assert_ok(pai__start_choose(&s, &plan, &r, &around, NULL));
     assert_int_equal(s.runtime,
                      i == 0 ? PAI_RUNTIME_PROCESS : PAI_RUNTIME_PODMAN);
-    assert_int_equal(strstr(s.about, "podman has it but no NVIDIA") != NULL,
-                     i == 0);
-    assert_int_equal(strstr(s.note, "maybe no NVIDIA driver") != NULL, i == 4);
+    assert_int_equal(
+      strstr(s.about, "podman has the image but no NVIDIA") != NULL, i == 0);
+    assert_int_equal(strstr(s.note, "may lack the NVIDIA driver") != NULL,
+                     i == 4);
     pai__start_dispose(&s);
   }
 }
 
 /* Tasks of one job have name spaces in common, if there are any. */
-static void a_name_space_is_joined(void **state)
+TEST(a_name_space_is_joined)
 {
   pai__runtimes r = { .bash = "/bin/bash",
                       .bwrap = { .path = bwrap, .works = true } };
   pai__surroundings around = { .root = NULL };
   pai_launch_plan plan = { .dir = "/jobs/1", .runtime = PAI_RUNTIME_AUTO };
 
-  (void)state;
   for (int i = 0; i < 3; i++) {
     pai__start s;
 
     plan.flags = i > 0 ? PAI_LAUNCH_SHARE_PIDS : 0;
     around.join = i == 2;
     pai__start_init(&s, &pai__libc_alloc);
-    assert_int_equal(pai__start_choose(&s, &plan, &r, &around, NULL), PAI_OK);
+    assert_ok(pai__start_choose(&s, &plan, &r, &around, NULL));
     assert_int_equal(strstr(joined(&s.argv), "--unshare-pid") != NULL, i < 2);
-    assert_int_equal(strstr(s.note, "other tasks are not seen") != NULL,
+    assert_int_equal(strstr(s.note, "other tasks are not visible") != NULL,
                      i == 1);
     pai__start_dispose(&s);
   }
 }
 
-static void without_bash_nothing_starts(void **state)
+TEST(without_bash_nothing_starts)
 {
   pai__runtimes r = { .bash = NULL };
   pai__surroundings around = { .root = NULL };
@@ -168,11 +167,9 @@ static void without_bash_nothing_starts(void **state)
   pai_error *err;
   pai__start s;
 
-  (void)state;
   pai__start_init(&s, &pai__libc_alloc);
-  assert_int_equal(pai__start_choose(&s, &plan, &r, &around, &err),
-                   PAI_ENOTFOUND);
-  test_expect_error(err, PAI_ENOTFOUND, "cannot start bash");
+  assert_fails(pai__start_choose(&s, &plan, &r, &around, &err), err,
+               PAI_ENOTFOUND, "cannot start bash");
   pai__start_dispose(&s);
 }
 
@@ -202,25 +199,11 @@ static int choose_body(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
+TEST(no_memory_is_survived)
 {
   int runtimes[] = { PAI_RUNTIME_PROCESS, PAI_RUNTIME_BWRAP,
                      PAI_RUNTIME_DOCKER };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(runtimes); i++)
     test_faults(choose_body, &runtimes[i]);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_choice),
-    cmocka_unit_test(gpus_want_a_driver),
-    cmocka_unit_test(a_name_space_is_joined),
-    cmocka_unit_test(without_bash_nothing_starts),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

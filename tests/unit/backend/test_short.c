@@ -1,5 +1,6 @@
 /* Whether memory was short while a task ran, from files as the kernel has
  * them. */
+#include "cases.h"
 #include "backend/tree.h"
 
 #include "task/task.h"
@@ -24,34 +25,21 @@ static int begin(void **state)
                                          "/sys/fs/cgroup/memory",
                                          "/sys/fs/cgroup/memory/a" };
 
-  (void)state;
-  (void)strcpy(root, "/tmp/openpai-short-XXXXXX");
-  if (mkdtemp(root) == NULL)
+  if (make_tree(state) != 0)
     return -1;
   for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
     make(folders[i], NULL);
   return 0;
 }
 
-static int end(void **state)
+TEST(nothing_is_known)
 {
-  char command[128];
-
-  (void)state;
-  (void)snprintf(command, sizeof(command), "rm -rf '%s'", root);
-  return system(command);
-}
-
-static void nothing_is_known(void **state)
-{
-  (void)state;
   short_note(root);
   assert_false(short_since(root));
 }
 
-static void the_machine_counts(void **state)
+TEST(the_machine_counts)
 {
-  (void)state;
   make("/proc/vmstat",
        "nr_free_pages 12\nmemcg_oom_kill 9\noom_kill 3\nx 1\n");
   short_note(root);
@@ -62,9 +50,8 @@ static void the_machine_counts(void **state)
   assert_true(short_since(root));
 }
 
-static void its_group_counts(void **state)
+TEST(its_group_counts)
 {
-  (void)state;
   groups("0::/a.slice\n");
   make("/sys/fs/cgroup/a.slice/memory.events", "oom 0\noom_kill 0\n");
   short_note(root);
@@ -73,9 +60,8 @@ static void its_group_counts(void **state)
   assert_true(short_since(root));
 }
 
-static void a_group_of_version_1_counts(void **state)
+TEST(a_group_of_version_1_counts)
 {
-  (void)state;
   groups("9:name=systemd:/\n4:memory:/a\n0::/\n");
   make("/sys/fs/cgroup/memory/a/memory.oom_control",
        "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
@@ -86,9 +72,8 @@ static void a_group_of_version_1_counts(void **state)
   assert_true(short_since(root));
 }
 
-static void memory_under_pressure(void **state)
+TEST(memory_under_pressure)
 {
-  (void)state;
   short_note(root);
   make("/proc/pressure/memory",
        "some avg10=80.00 avg60=0.00 avg300=0.00 total=0\n"
@@ -100,15 +85,4 @@ static void memory_under_pressure(void **state)
   assert_true(short_since(root));
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(nothing_is_known, begin, end),
-    cmocka_unit_test_setup_teardown(the_machine_counts, begin, end),
-    cmocka_unit_test_setup_teardown(its_group_counts, begin, end),
-    cmocka_unit_test_setup_teardown(a_group_of_version_1_counts, begin, end),
-    cmocka_unit_test_setup_teardown(memory_under_pressure, begin, end),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(begin, remove_tree);

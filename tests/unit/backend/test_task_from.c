@@ -1,8 +1,7 @@
 /* From where on a task's output is read: the last lines, what was written since
  * a time; and the file that tells when it was written. */
-#define _XOPEN_SOURCE 700 /* mkdtemp() */
-
-#include "testing.h"
+#include "backend/tree.h"
+#include "cases.h"
 
 #include "backend/task_log.h"
 #include "task/task.h"
@@ -17,26 +16,12 @@
 
 enum { SECOND = 1000 * 1000 };
 
-static char dir[64];
-
-static const char *in_dir(const char *name)
-{
-  static char path[4][160];
-  static int at;
-
-  at = (at + 1) % 4;
-  (void)snprintf(path[at], sizeof(path[at]), "%s/%s", dir, name);
-  return path[at];
-}
-
 /* The supervisor finds the folder there. */
 static int make_dir(void **state)
 {
   int fd;
 
-  (void)state;
-  (void)snprintf(dir, sizeof(dir), "/tmp/openpai-XXXXXX");
-  if (mkdtemp(dir) == NULL || (fd = open(dir, O_RDONLY | O_DIRECTORY)) < 0)
+  if (make_tree(state) != 0 || (fd = open(root, O_RDONLY | O_DIRECTORY)) < 0)
     return -1;
   if (fd != PAI_ORDER_DIR_FD) {
     (void)dup2(fd, PAI_ORDER_DIR_FD);
@@ -47,28 +32,15 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-  char command[100];
-
-  (void)state;
   (void)close(PAI_ORDER_DIR_FD);
-  (void)snprintf(command, sizeof(command), "rm -r %s", dir);
-  return system(command);
-}
-
-static void append(const char *name, const void *bytes, size_t n)
-{
-  int fd = open(in_dir(name), O_WRONLY | O_CREAT | O_APPEND, 0600);
-
-  assert_true(fd >= 0);
-  assert_int_equal(write(fd, bytes, n), n);
-  (void)close(fd);
+  return remove_tree(state);
 }
 
 static uint64_t stat_of(const char *name, bool inode)
 {
   struct stat st;
 
-  assert_int_equal(stat(in_dir(name), &st), 0);
+  assert_int_equal(stat(in_tree(name), &st), 0);
   return inode ? (uint64_t)st.st_ino : (uint64_t)st.st_size;
 }
 
@@ -99,12 +71,11 @@ static void begin(void)
 static void rotate(void)
 {
   static const char *const names[] = { "all", "streams", "times" };
-  char from[160], to[170];
+  char from[160];
 
   for (size_t i = 0; i < 3; i++) {
-    (void)snprintf(from, sizeof(from), "%s", in_dir(names[i]));
-    (void)snprintf(to, sizeof(to), "%s.1", from);
-    assert_int_equal(rename(from, to), 0);
+    (void)snprintf(from, sizeof(from), "%s", in_tree(names[i]));
+    assert_int_equal(rename(from, test_string("%s.1", from)), 0);
   }
   begin();
 }
@@ -135,10 +106,9 @@ static const char *read_from(const char *name, pai__log_from from, bool stamps)
 
   assert_true(pai__task_log_init(&f, name));
   f.timed = stamps;
-  assert_int_equal(
-    pai__task_log_open_from(&f, dir, &from, &offset, &skip, NULL), PAI_OK);
+  assert_ok(pai__task_log_open_from(&f, root, &from, &offset, &skip, NULL));
   assert_int_equal(skip, 0);
-  while ((n = pai__task_log_read(&f, dir, piece, sizeof(piece))) > 0) {
+  while ((n = pai__task_log_read(&f, root, piece, sizeof(piece))) > 0) {
     if (stamps && f.time != last)
       len += (size_t)snprintf(text + len, sizeof(text) - len, "<%lld>",
                               (long long)(f.time / SECOND));
@@ -163,9 +133,8 @@ static const char *since(const char *name, uint64_t seconds)
     name, (pai__log_from){ .since = (pai_time)seconds * SECOND }, false);
 }
 
-static void the_last_lines(void **state)
+TEST(the_last_lines)
 {
-  (void)state;
   total[0] = total[1] = 0;
   begin();
   say(0, 0, "o1\no");
@@ -185,12 +154,11 @@ static void the_last_lines(void **state)
 }
 
 /* As whoever reads all of it would have it. */
-static void the_last_lines_of_any_output(void **state)
+TEST(the_last_lines_of_any_output)
 {
   static const char *const names[] = { "all", "stdout", "stderr" };
   char some[80], *whole;
 
-  (void)state;
   srand(7);
   total[0] = total[1] = 0;
   begin();
@@ -219,9 +187,8 @@ static void the_last_lines_of_any_output(void **state)
   }
 }
 
-static void what_was_written_since(void **state)
+TEST(what_was_written_since)
 {
-  (void)state;
   total[0] = total[1] = 0;
   begin();
   say(0, 1000 * (uint64_t)SECOND, "a\nb\n");
@@ -250,12 +217,11 @@ static void what_was_written_since(void **state)
 }
 
 /* Of a supervisor that told no times there is the file's. */
-static void times_that_nobody_told(void **state)
+TEST(times_that_nobody_told)
 {
-  (void)state;
   total[0] = total[1] = 0;
   begin();
-  (void)unlink(in_dir("times"));
+  (void)unlink(in_tree("times"));
   say(0, 0, "a\nb\n");
   assert_string_equal(since("all", 1000), "a\nb\n");
   assert_string_equal(since("all", 99999999999), "");
@@ -264,9 +230,8 @@ static void times_that_nobody_told(void **state)
 }
 
 /* A task can write there what it likes. */
-static void times_that_are_none(void **state)
+TEST(times_that_are_none)
 {
-  (void)state;
   total[0] = total[1] = 0;
   begin();
   say(0, UINT64_MAX, "a\n");
@@ -281,15 +246,14 @@ static void times_that_are_none(void **state)
 
 /* --- who writes them ------------------------------------------------------------- */
 
-static void the_supervisor_tells_times(void **state)
+TEST(the_supervisor_tells_times)
 {
   uint64_t head[3] = { PAI_TIMES_MAGIC, 0, PAI_TIMES_STEP }, until;
   int data;
   pai__task_log f;
   pai_time time;
 
-  (void)state;
-  data = open(in_dir("all"), O_RDWR | O_CREAT, 0600);
+  data = open(in_tree("all"), O_RDWR | O_CREAT, 0600);
   assert_true(data >= 0);
   times_open(data);
   times_note(0);
@@ -298,7 +262,7 @@ static void the_supervisor_tells_times(void **state)
   /* What another one has written goes on; when it is full, with a longer
    * step. */
   head[1] = stat_of("all", true);
-  (void)unlink(in_dir("times"));
+  (void)unlink(in_tree("times"));
   put("times", 3, head);
   for (uint64_t i = 0; stat_of("times", false) < PAI_TIMES_MOST; i++) {
     static unsigned char block[4096 * PAI_TIMES_ENTRY];
@@ -315,29 +279,27 @@ static void the_supervisor_tells_times(void **state)
   assert_int_equal(stat_of("times", false),
                    PAI_TIMES_HEAD + (2 << 20) + PAI_TIMES_ENTRY);
   assert_true(pai__task_log_init(&f, "all"));
-  assert_int_equal(pai__task_log_open_from(&f, dir, &(pai__log_from){ 0 },
-                                           &until, &until, NULL),
-                   PAI_OK);
-  time = pai__task_times_of(&f, dir, 15, &until);
+  assert_ok(pai__task_log_open_from(&f, root, &(pai__log_from){ 0 }, &until,
+                                    &until, NULL));
+  time = pai__task_times_of(&f, root, 15, &until);
   assert_int_equal(time, SECOND); /* the second second is the first's now */
   assert_int_equal(until, 20);
-  assert_true(pai__task_times_of(&f, dir, UINT32_MAX, &until) >
+  assert_true(pai__task_times_of(&f, root, UINT32_MAX, &until) >
               1700000000 * (pai_time)SECOND);
   pai__task_log_close(&f);
   (void)close(data);
 }
 
 /* Another file of output has another file of times. */
-static void the_supervisor_begins_anew(void **state)
+TEST(the_supervisor_begins_anew)
 {
   int data;
 
-  (void)state;
-  data = open(in_dir("all"), O_RDWR | O_CREAT, 0600);
+  data = open(in_tree("all"), O_RDWR | O_CREAT, 0600);
   times_open(data);
   times_note(0);
   (void)close(data);
-  data = open(in_dir("log.new"), O_RDWR | O_CREAT, 0600);
+  data = open(in_tree("log.new"), O_RDWR | O_CREAT, 0600);
   times_rotate(data);
   assert_int_equal(stat_of("times", false), PAI_TIMES_HEAD);
   assert_int_equal(stat_of("times.1", false),
@@ -347,22 +309,4 @@ static void the_supervisor_begins_anew(void **state)
   (void)close(data);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(the_last_lines, make_dir, remove_dir),
-    cmocka_unit_test_setup_teardown(the_last_lines_of_any_output, make_dir,
-                                    remove_dir),
-    cmocka_unit_test_setup_teardown(what_was_written_since, make_dir,
-                                    remove_dir),
-    cmocka_unit_test_setup_teardown(times_that_nobody_told, make_dir,
-                                    remove_dir),
-    cmocka_unit_test_setup_teardown(times_that_are_none, make_dir, remove_dir),
-    cmocka_unit_test_setup_teardown(the_supervisor_tells_times, make_dir,
-                                    remove_dir),
-    cmocka_unit_test_setup_teardown(the_supervisor_begins_anew, make_dir,
-                                    remove_dir),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(make_dir, remove_dir);

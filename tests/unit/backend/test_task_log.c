@@ -1,8 +1,7 @@
 /* What a task has written, read while it is written: which of it is stdout's,
  * which stderr's, and files that are renamed. */
-#define _XOPEN_SOURCE 700 /* mkdtemp() */
-
-#include "testing.h"
+#include "backend/tree.h"
+#include "cases.h"
 
 #include "backend/task_log.h"
 #include "task/streams.h"
@@ -14,50 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char dir[64];
-
-static const char *in_dir(const char *name)
-{
-  static char path[4][160];
-  static int at;
-
-  at = (at + 1) % 4;
-  (void)snprintf(path[at], sizeof(path[at]), "%s/%s", dir, name);
-  return path[at];
-}
-
-static int make_dir(void **state)
-{
-  (void)state;
-  (void)snprintf(dir, sizeof(dir), "/tmp/openpai-XXXXXX");
-  return mkdtemp(dir) != NULL ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-  char command[100];
-
-  (void)state;
-  (void)snprintf(command, sizeof(command), "rm -r %s", dir);
-  return system(command);
-}
-
 /* --- who writes as a supervisor does, so that the moments are ours --------------- */
-
-static void append(const char *name, const void *bytes, size_t n)
-{
-  int fd = open(in_dir(name), O_WRONLY | O_CREAT | O_APPEND, 0600);
-
-  assert_true(fd >= 0);
-  assert_int_equal(write(fd, bytes, n), n);
-  (void)close(fd);
-}
 
 static uint64_t size_of(const char *name)
 {
   struct stat st;
 
-  assert_int_equal(stat(in_dir(name), &st), 0);
+  assert_int_equal(stat(in_tree(name), &st), 0);
   return (uint64_t)st.st_size;
 }
 
@@ -69,12 +31,12 @@ static void begin(const char *data, const char *streams, uint64_t all,
   struct stat st;
 
   append(data, "", 0);
-  assert_int_equal(stat(in_dir(data), &st), 0);
+  assert_int_equal(stat(in_tree(data), &st), 0);
   pai_streams_put(head, PAI_STREAMS_MAGIC);
   pai_streams_put(head + 8, (uint64_t)st.st_ino);
   pai_streams_put(head + 16, all);
   pai_streams_put(head + 24, out);
-  (void)unlink(in_dir(streams));
+  (void)unlink(in_tree(streams));
   append(streams, head, sizeof(head));
 }
 
@@ -94,10 +56,7 @@ static void say(int stream, const char *text)
 
 static void move(const char *from, const char *to)
 {
-  char old[160];
-
-  (void)snprintf(old, sizeof(old), "%s", in_dir(from));
-  assert_int_equal(rename(old, in_dir(to)), 0);
+  assert_int_equal(rename(test_string("%s", in_tree(from)), in_tree(to)), 0);
 }
 
 /* --- who reads ------------------------------------------------------------------------ */
@@ -109,7 +68,7 @@ static const char *read_on(pai__task_log *f)
   size_t len = 0;
   int n;
 
-  while ((n = pai__task_log_read(f, dir, piece, sizeof(piece))) > 0) {
+  while ((n = pai__task_log_read(f, root, piece, sizeof(piece))) > 0) {
     assert_true(len + (size_t)n < sizeof(text));
     memcpy(text + len, piece, (size_t)n);
     len += (size_t)n;
@@ -124,7 +83,7 @@ static void open_log(pai__task_log *f, const char *name)
   uint64_t gone;
 
   assert_true(pai__task_log_init(f, name));
-  assert_int_equal(pai__task_log_open(f, dir, NULL, &gone, NULL), PAI_OK);
+  assert_ok(pai__task_log_open(f, root, NULL, &gone, NULL));
 }
 
 static void expect(const char *name, const char *text, uint64_t before)
@@ -133,7 +92,7 @@ static void expect(const char *name, const char *text, uint64_t before)
   pai__task_log f;
 
   assert_true(pai__task_log_init(&f, name));
-  assert_int_equal(pai__task_log_open(&f, dir, &kept, &gone, NULL), PAI_OK);
+  assert_ok(pai__task_log_open(&f, root, &kept, &gone, NULL));
   assert_string_equal(read_on(&f), text);
   assert_int_equal(kept, strlen(text));
   assert_int_equal(gone, before);
@@ -142,11 +101,10 @@ static void expect(const char *name, const char *text, uint64_t before)
 
 /* --- the tests -------------------------------------------------------------------------- */
 
-static void streams_are_parts_of_all(void **state)
+TEST(streams_are_parts_of_all)
 {
   pai__task_log out, err;
 
-  (void)state;
   begin("all", "streams", 0, 0);
   open_log(&out, "stdout");
   open_log(&err, "stderr");
@@ -173,7 +131,7 @@ static void streams_are_parts_of_all(void **state)
 
 /* At each moment of a renaming, after which the writer may be gone, all that was
  * written is there for those who come, and for those who read on. */
-static void no_moment_of_a_renaming_loses_a_byte(void **state)
+TEST(no_moment_of_a_renaming_loses_a_byte)
 {
   static const char *const steps[][2] = { { "all", "all.1" },
                                           { "log.new", "all" },
@@ -181,7 +139,6 @@ static void no_moment_of_a_renaming_loses_a_byte(void **state)
                                           { "streams.new", "streams" } };
   pai__task_log out, err, late;
 
-  (void)state;
   begin("all", "streams", 0, 0);
   say(0, "a1 ");
   say(1, "A1 ");
@@ -219,7 +176,7 @@ static void no_moment_of_a_renaming_loses_a_byte(void **state)
 }
 
 /* Its file was renamed twice before it was read to the end: that is seen. */
-static void a_reader_who_is_late_goes_on(void **state)
+TEST(a_reader_who_is_late_goes_on)
 {
   static const char *const steps[][2] = { { "all", "all.1" },
                                           { "log.new", "all" },
@@ -227,7 +184,6 @@ static void a_reader_who_is_late_goes_on(void **state)
                                           { "streams.new", "streams" } };
   pai__task_log err;
 
-  (void)state;
   begin("all", "streams", 0, 0);
   open_log(&err, "stderr");
   assert_string_equal(read_on(&err), "");
@@ -244,9 +200,8 @@ static void a_reader_who_is_late_goes_on(void **state)
 }
 
 /* Copied, both have other inodes: they belong together by their names. */
-static void a_copy_is_read_as_well(void **state)
+TEST(a_copy_is_read_as_well)
 {
-  (void)state;
   begin("x", "streams.1", 0, 0);
   begin("y", "streams", 6, 3);
   mark("streams.1", 0, 0);
@@ -254,16 +209,15 @@ static void a_copy_is_read_as_well(void **state)
   append("all.1", "a1 A1 ", 6);
   mark("streams", 0, 1);
   append("all", "B1 ", 3);
-  assert_int_equal(unlink(in_dir("x")) | unlink(in_dir("y")), 0);
+  assert_int_equal(unlink(in_tree("x")) | unlink(in_tree("y")), 0);
   expect("stdout", "a1 ", 0);
   expect("stderr", "A1 B1 ", 0);
   expect("all", "a1 A1 B1 ", 0);
 }
 
 /* After a loss of power a file may be empty, or have zeros in it. */
-static void what_no_entry_tells_of_is_stdouts(void **state)
+TEST(what_no_entry_tells_of_is_stdouts)
 {
-  (void)state;
   append("all", "one two ", 8);
   expect("stdout", "one two ", 0);
   expect("stderr", "", 0);
@@ -275,28 +229,27 @@ static void what_no_entry_tells_of_is_stdouts(void **state)
   mark("streams", 0, 0);
   append("streams", "xyz", 3); /* a piece of one */
   expect("stdout", "one two ", 0);
-  (void)unlink(in_dir("all"));
-  (void)symlink("/etc/passwd", in_dir("all"));
+  (void)unlink(in_tree("all"));
+  (void)symlink("/etc/passwd", in_tree("all"));
   assert_int_equal(
     pai__task_log_open(
       &(pai__task_log){ .name = "all", .only = -1, .fd = -1, .entries = -1 },
-      dir, NULL, &(uint64_t){ 0 }, NULL),
+      root, NULL, &(uint64_t){ 0 }, NULL),
     PAI_EPERM);
 }
 
 /* A file for each, and one for both. */
-static void folders_of_older_supervisors(void **state)
+TEST(folders_of_older_supervisors)
 {
   char begins[64];
   struct stat st;
 
-  (void)state;
   append("all", "one two ", 8);
   append("stdout", "one ", 4);
   append("stderr", "two ", 4);
   append("stdout.1", "zero ", 5);
-  assert_true(pai__task_log_is_old(dir));
-  assert_int_equal(stat(in_dir("stdout.1"), &st), 0);
+  assert_true(pai__task_log_is_old(root));
+  assert_int_equal(stat(in_tree("stdout.1"), &st), 0);
   (void)snprintf(begins, sizeof(begins), "%llu 7\n",
                  (unsigned long long)st.st_ino);
   append("begins", begins, strlen(begins));
@@ -322,54 +275,33 @@ static bool take(void *user_data, int stream, const char *piece, size_t len)
   return --p->left > 0;
 }
 
-static void pieces_are_of_one_stream(void **state)
+TEST(pieces_are_of_one_stream)
 {
   pieces p = { .left = 2 };
   pai__task_log f;
   uint64_t gone;
   char bytes[64];
 
-  (void)state;
   begin("all", "streams", 0, 0);
   say(0, "one ");
   say(1, "two ");
   say(0, "three ");
   pai__task_log_init_pieces(&f);
-  assert_int_equal(pai__task_log_open(&f, dir, NULL, &gone, NULL), PAI_OK);
-  assert_true(pai__task_log_pieces(&f, dir, bytes, sizeof(bytes), take, &p) >
+  assert_ok(pai__task_log_open(&f, root, NULL, &gone, NULL));
+  assert_true(pai__task_log_pieces(&f, root, bytes, sizeof(bytes), take, &p) >
               0);
   assert_string_equal(p.text, "0:one 1:two ");
   p.left = 5;
-  assert_true(pai__task_log_pieces(&f, dir, bytes, sizeof(bytes), take, &p) >
+  assert_true(pai__task_log_pieces(&f, root, bytes, sizeof(bytes), take, &p) >
               0);
   assert_string_equal(p.text, "0:one 1:two 0:three ");
   say(1, "four ");
-  pai__task_log_to_end(&f, dir);
+  pai__task_log_to_end(&f, root);
   say(1, "five ");
-  assert_true(pai__task_log_pieces(&f, dir, bytes, sizeof(bytes), take, &p) >
+  assert_true(pai__task_log_pieces(&f, root, bytes, sizeof(bytes), take, &p) >
               0);
   assert_string_equal(p.text, "0:one 1:two 0:three 1:five ");
   pai__task_log_close(&f);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(streams_are_parts_of_all, make_dir,
-                                    remove_dir),
-    cmocka_unit_test_setup_teardown(no_moment_of_a_renaming_loses_a_byte,
-                                    make_dir, remove_dir),
-    cmocka_unit_test_setup_teardown(a_reader_who_is_late_goes_on, make_dir,
-                                    remove_dir),
-    cmocka_unit_test_setup_teardown(a_copy_is_read_as_well, make_dir,
-                                    remove_dir),
-    cmocka_unit_test_setup_teardown(what_no_entry_tells_of_is_stdouts,
-                                    make_dir, remove_dir),
-    cmocka_unit_test_setup_teardown(folders_of_older_supervisors, make_dir,
-                                    remove_dir),
-    cmocka_unit_test_setup_teardown(pieces_are_of_one_stream, make_dir,
-                                    remove_dir),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(make_tree, remove_tree);

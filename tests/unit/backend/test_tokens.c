@@ -1,5 +1,7 @@
 /* Tokens that a program makes: when it runs, who waits, and all that breaks. */
 #define _GNU_SOURCE
+#include "cases.h"
+#include "files.h"
 #include "backend/fake_kube.h"
 
 #include "backend/kubernetes/kube.h"
@@ -49,9 +51,8 @@ static void open_kube(scene *s, const char *script, const char *token)
   (void)snprintf(variable, sizeof(variable), "TOKEN=%s", token);
   if (script == NULL)
     words[0] = "no-such-program-at-all";
-  assert_int_equal(
-    pai__kube_new(&s->kube, &pai__libc_alloc, s->loop, &options, NULL),
-    PAI_OK);
+  assert_ok(
+    pai__kube_new(&s->kube, &pai__libc_alloc, s->loop, &options, NULL));
 }
 
 /* Programs run in a folder of the test's own. */
@@ -62,7 +63,7 @@ static void begin(scene *s, const char *script, const char *token)
   (void)snprintf(s->dir, sizeof(s->dir), "/tmp/test-tokens-XXXXXX");
   assert_non_null(mkdtemp(s->dir));
   assert_int_equal(chdir(s->dir), 0);
-  assert_int_equal(pai_loop_new(&s->loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&s->loop, NULL, NULL));
   fake_begin(&s->server, s->loop);
   open_kube(s, script, token);
 }
@@ -79,7 +80,7 @@ static void end(scene *s)
 {
   close_kube(s);
   fake_end(&s->server);
-  assert_int_equal(pai_loop_run(s->loop), PAI_OK);
+  assert_ok(pai_loop_run(s->loop));
   pai_loop_free(s->loop);
   (void)unlink("runs");
   (void)unlink("fifo");
@@ -116,8 +117,7 @@ static void on_posted(void *user_data, int status, const char *why)
 
 static void ask(scene *s)
 {
-  assert_int_equal(
-    pai__kube_post_new(s->kube, "/x", "{}", 2, on_posted, s, NULL), PAI_OK);
+  assert_ok(pai__kube_post_new(s->kube, "/x", "{}", 2, on_posted, s, NULL));
 }
 
 static void until_done(scene *s, int n)
@@ -148,11 +148,10 @@ static bool was_shown(const scene *s, const char *token)
 
 /* --- the tests ------------------------------------------------------------------- */
 
-static void one_run_is_for_all(void **state)
+TEST(one_run_is_for_all)
 {
   scene s;
 
-  (void)state;
   begin(&s, WRITES(""), "abc");
   assert_int_equal(runs(), 0); /* nobody has asked yet */
   ask(&s);
@@ -160,18 +159,17 @@ static void one_run_is_for_all(void **state)
   ask(&s);
   until_done(&s, 3);
   for (int i = 0; i < 3; i++)
-    assert_int_equal(s.status[i], PAI_OK);
+    assert_ok(s.status[i]);
   assert_true(was_shown(&s, "abc"));
   post(&s);
   assert_int_equal(runs(), 1);
   end(&s);
 }
 
-static void what_it_is_told(void **state)
+TEST(what_it_is_told)
 {
   scene s;
 
-  (void)state;
   begin(
     &s,
     "test \"$0\" = name && test \"$KUBERNETES_EXEC_INFO\" = "
@@ -186,11 +184,10 @@ static void what_it_is_told(void **state)
 }
 
 /* An end that is near, or was, is no good for the next one. */
-static void a_token_that_ends(void **state)
+TEST(a_token_that_ends)
 {
   scene s;
 
-  (void)state;
   begin(&s, WRITES(",\"expirationTimestamp\":\"2020-01-01T00:00:00Z\""), "a");
   post(&s);
   post(&s);
@@ -205,17 +202,16 @@ static void a_token_that_ends(void **state)
 }
 
 /* A program that fails makes no token good that was over. */
-static void a_token_stays_over(void **state)
+TEST(a_token_stays_over)
 {
   scene s;
 
-  (void)state;
   begin(&s,
         "if test -e runs; then echo run >> runs; echo junk; else " WRITES(
           ",\"expirationTimestamp\":\"2020-01-01T00:00:00Z\"") "; fi",
         "old");
   post(&s);
-  assert_int_equal(s.status[0], PAI_OK);
+  assert_ok(s.status[0]);
   for (int i = 2; i < 4; i++) {
     post(&s);
     assert_int_equal(s.status[0], PAI_EINVAL);
@@ -225,11 +221,10 @@ static void a_token_stays_over(void **state)
 }
 
 /* It writes faster than is read, and the loop goes on. */
-static void it_says_things_without_end(void **state)
+TEST(it_says_things_without_end)
 {
   scene s;
 
-  (void)state;
   begin(&s,
         "yes x >&2 & yes y >&2 & yes z >&2 & yes w >&2 & echo run >> runs; "
         "wait",
@@ -244,11 +239,10 @@ static void it_says_things_without_end(void **state)
   assert_int_equal(s.done, 1);
 }
 
-static void a_token_that_is_refused(void **state)
+TEST(a_token_that_is_refused)
 {
   scene s;
 
-  (void)state;
   begin(&s, WRITES(""), "abc");
   s.server.post = "HTTP/1.1 401 X\r\nContent-Length: 2\r\n\r\n{}";
   post(&s);
@@ -261,31 +255,30 @@ static void a_token_that_is_refused(void **state)
   end(&s);
 }
 
-static void what_goes_wrong_is_told(void **state)
+TEST(what_goes_wrong_is_told)
 {
   static const struct {
     const char *script, *why;
     int status;
   } rows[] = {
     { "echo 'no account' >&2; exit 3",
-      "no token from sh: sh ended with code 3: no account", PAI_EIO },
-    { "kill -9 $$", "sh ended with code 137", PAI_EIO },
+      "no token from sh: sh exited with code 3: no account", PAI_EIO },
+    { "kill -9 $$", "sh exited with code 137", PAI_EIO },
     { "echo secret", "its output is not valid JSON", PAI_EINVAL },
     { "true", "its output is not valid JSON", PAI_EINVAL },
-    { WRITES(""), "its token is not one line", PAI_EINVAL },
-    { "yes secret", "sh writes too much", PAI_ELIMIT },
-    { "yes x | head -n 100000 >&2; exit 1", "sh ended with code 1: x",
+    { WRITES(""), "its token must be one line", PAI_EINVAL },
+    { "yes secret", "the output of sh is too long", PAI_ELIMIT },
+    { "yes x | head -n 100000 >&2; exit 1", "sh exited with code 1: x",
       PAI_EIO },
   };
   scene s;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     begin(&s, rows[i].script, i == 4 ? "a\\nb" : "abc");
     post(&s);
     if (strstr(s.why[0], rows[i].why) == NULL)
       print_error("%s: %s\n", rows[i].script, s.why[0]);
-    assert_non_null(strstr(s.why[0], rows[i].why));
+    assert_has(s.why[0], rows[i].why);
     assert_null(strstr(s.why[0], "secret"));
     assert_int_equal(s.status[0], rows[i].status);
     assert_int_equal(s.server.lines, 0); /* nobody was asked without one */
@@ -293,30 +286,28 @@ static void what_goes_wrong_is_told(void **state)
   }
 }
 
-static void a_program_that_is_not_there(void **state)
+TEST(a_program_that_is_not_there)
 {
   pai_error *err = NULL;
   scene s;
 
-  (void)state;
   begin(&s, NULL, "");
   assert_int_equal(
     pai__kube_post_new(s.kube, "/x", "{}", 2, on_posted, &s, &err),
     PAI_ENOTFOUND);
-  assert_non_null(strstr(pai_error_message(err), "; ask somebody"));
+  assert_has(pai_error_message(err), "; ask somebody");
   test_expect_error(err, PAI_ENOTFOUND,
                     "no token from no-such-program-at-all: cannot start");
   end(&s);
 }
 
 /* A program that hangs ends with who wanted it, and what it has started too. */
-static void it_may_be_closed_meanwhile(void **state)
+TEST(it_may_be_closed_meanwhile)
 {
   char pid[32] = "";
   scene s;
   int fd;
 
-  (void)state;
   begin(&s, "sleep 1000 & echo $! > fifo; wait", "abc");
   assert_int_equal(mkfifo("fifo", 0600), 0);
   ask(&s);
@@ -331,15 +322,9 @@ static void it_may_be_closed_meanwhile(void **state)
     assert_int_equal(s.status[i], PAI_ECANCELED);
   /* It is gone, or a zombie that whoever adopts it takes. */
   while (kill(atoi(pid), 0) == 0) {
-    char path[64], stat[256] = "";
-    FILE *f;
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", atoi(pid));
-    f = fopen(path, "r");
-    if (f == NULL)
-      break;
-    (void)!fgets(stat, sizeof(stat), f);
-    (void)fclose(f);
-    if (strstr(stat, ") Z ") != NULL)
+    const char *stat = test_file(test_string("/proc/%d/stat", atoi(pid)));
+
+    if (stat == NULL || strstr(stat, ") Z ") != NULL)
       break;
   }
   open_kube(&s, WRITES(""), "abc");
@@ -347,22 +332,17 @@ static void it_may_be_closed_meanwhile(void **state)
 }
 
 /* What hangs in the background does not keep the token back. */
-static void its_children_may_go_on(void **state)
+TEST(its_children_may_go_on)
 {
+  const char *pid;
   scene s;
 
-  (void)state;
   begin(&s, "sleep 1000 & echo $! > pid; " WRITES(""), "abc");
   post(&s);
-  assert_int_equal(s.status[0], PAI_OK);
-  {
-    FILE *f = fopen("pid", "r");
-    int pid = 0;
-    assert_non_null(f);
-    assert_int_equal(fscanf(f, "%d", &pid), 1);
-    (void)fclose(f);
-    assert_int_equal(kill(pid, SIGKILL), 0);
-  }
+  assert_ok(s.status[0]);
+  pid = test_file("pid");
+  assert_non_null(pid);
+  assert_int_equal(kill(atoi(pid), SIGKILL), 0);
   end(&s);
 }
 
@@ -375,7 +355,7 @@ static int on_nothing(void *user_data, const char *json, size_t len)
 }
 
 /* One that waits is told alone that it need not, and the others go on. */
-static void one_may_give_up(void **state)
+TEST(one_may_give_up)
 {
   const pai__kube_watch_want want = { .path = "/api/v1/pods",
                                       .kind = "PodList",
@@ -384,19 +364,18 @@ static void one_may_give_up(void **state)
   pai__kube_watch *watch;
   scene s;
 
-  (void)state;
   begin(&s, "cat fifo > /dev/null; " WRITES(""), "abc");
   assert_int_equal(mkfifo("fifo", 0600), 0);
   ask(&s);
-  assert_int_equal(pai__kube_watch_new(&watch, s.kube, &want, NULL), PAI_OK);
+  assert_ok(pai__kube_watch_new(&watch, s.kube, &want, NULL));
   ask(&s);
   pai__kube_watch_close(watch);
   assert_int_equal(pai_loop_run_once(s.loop), 1);
   assert_int_equal(s.done, 0);
   (void)close(open("fifo", O_WRONLY)); /* it is read, and ends */
   until_done(&s, 2);
-  assert_int_equal(s.status[0], PAI_OK);
-  assert_int_equal(s.status[1], PAI_OK);
+  assert_ok(s.status[0]);
+  assert_ok(s.status[1]);
   assert_null(strstr(pai__buf_text(&s.server.asked), "/pods"));
   end(&s);
 }
@@ -430,33 +409,13 @@ static int ask_once(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void it_survives_failing_memory(void **state)
+TEST(it_survives_failing_memory)
 {
   scene s;
 
-  (void)state;
   begin(&s, WRITES(""), "abc");
   close_kube(&s);
   test_faults(ask_once, &s);
   open_kube(&s, WRITES(""), "abc");
   end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(one_run_is_for_all),
-    cmocka_unit_test(what_it_is_told),
-    cmocka_unit_test(a_token_that_ends),
-    cmocka_unit_test(a_token_stays_over),
-    cmocka_unit_test(it_says_things_without_end),
-    cmocka_unit_test(a_token_that_is_refused),
-    cmocka_unit_test(what_goes_wrong_is_told),
-    cmocka_unit_test(a_program_that_is_not_there),
-    cmocka_unit_test(it_may_be_closed_meanwhile),
-    cmocka_unit_test(its_children_may_go_on),
-    cmocka_unit_test(one_may_give_up),
-    cmocka_unit_test(it_survives_failing_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* What a task is started with in a sandbox and in a container, word by word. */
 #define _XOPEN_SOURCE 700
 
+#include "cases.h"
 #include "backend/tree.h"
 #include "backend/local/enter_env.h"
 #include "backend/words.h"
@@ -8,16 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void the_sandbox(void **state)
+TEST(the_sandbox)
 {
   pai__surroundings around = { .root = "/tmp/root", .here = "/tmp/here" };
   pai_launch_plan plan = { .dir = "/tmp/root/jobs/1",
                            .workdir = "/tmp/code",
                            .mounts = mounts,
                            .nmounts = 1 };
-  pai__words w;
+  pai__backend_words w;
 
-  (void)state;
   pai__words_init(&w, &pai__libc_alloc);
   pai__bwrap_words(&w, bwrap, &plan, &around);
   assert_string_equal(
@@ -32,8 +32,8 @@ static void the_sandbox(void **state)
   around.points = (const char *const[]){ "--tmpfs", "/mnt", NULL };
   pai__words_init(&w, &pai__libc_alloc);
   pai__bwrap_words(&w, bwrap, &plan, &around);
-  assert_non_null(strstr(joined(&w), "/tmp/code --tmpfs /mnt --ro-bind "
-                                     "/data/a /mnt/a --chdir"));
+  assert_has(joined(&w), "/tmp/code --tmpfs /mnt --ro-bind "
+                         "/data/a /mnt/a --chdir");
   pai__words_dispose(&w);
   /* Each once; a name that only begins alike is another's. */
   around = (pai__surroundings){ .root = "/tmp/a", .here = "/tmp/a" };
@@ -90,7 +90,7 @@ static void expect_sandbox(const pai_launch_plan *plan,
 {
   static const char first[] = "/bin/bwrap --die-with-parent --dev-bind / / "
                               "--tmpfs /dev/shm ";
-  pai__words w;
+  pai__backend_words w;
 
   pai__words_init(&w, &pai__libc_alloc);
   pai__bwrap_words(&w, bwrap, plan, around);
@@ -100,7 +100,7 @@ static void expect_sandbox(const pai_launch_plan *plan,
 }
 
 /* Of the root nothing but what is the task's own, wherever it would be seen. */
-static void the_root_is_hidden(void **state)
+TEST(the_root_is_hidden)
 {
   static const pai_launch_mount wide[] = { { "/var", "/mnt/a", 1 },
                                            { "/var/root", "/mnt/b", 0 },
@@ -115,7 +115,6 @@ static void the_root_is_hidden(void **state)
                            .job_dir = "/tmp/root/jobs/1/0",
                            .workdir = "/tmp/root/code/1" };
 
-  (void)state;
   expect_sandbox(
     &plan, &around,
     "--unshare-pid --proc /proc --bind /tmp/root/own/jobs/1/0/a-0/tmp /tmp "
@@ -158,7 +157,7 @@ static void the_root_is_hidden(void **state)
 }
 
 /* A container sees of the machine what it is shown, and there no root. */
-static void containers_see_no_root(void **state)
+TEST(containers_see_no_root)
 {
   static const struct {
     const char *workdir, *source, *sees;
@@ -181,7 +180,6 @@ static void containers_see_no_root(void **state)
       PAI_RUNTIME_DOCKER },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     const pai_launch_mount mount = { rows[i].source, "/mnt", 0 };
     pai__surroundings around = { .root = "/box/r", .hide = true };
@@ -199,12 +197,25 @@ static void containers_see_no_root(void **state)
     pai__container_words(&s, &tool, &plan, &around);
     if (strstr(joined(&s.argv), rows[i].sees) == NULL)
       fail_msg("%zu: %s", i, joined(&s.argv));
-    assert_non_null(strstr(joined(&s.argv), "source=/box/r/jobs/1\""));
+    assert_has(joined(&s.argv), "source=/box/r/jobs/1\"");
     pai__start_dispose(&s);
   }
 }
 
-static void containers(void **state)
+static void expect_words(const pai__tool *tool, const pai_launch_plan *plan,
+                         const pai__surroundings *around, const char *part)
+{
+  pai__start s;
+
+  pai__start_init(&s, &pai__libc_alloc);
+  s.runtime = PAI_RUNTIME_DOCKER;
+  pai__container_words(&s, tool, plan, around);
+  if (strstr(joined(&s.argv), part) == NULL)
+    fail_msg("no '%s' in: %s", part, joined(&s.argv));
+  pai__start_dispose(&s);
+}
+
+TEST(containers)
 {
   static const char *const cuda[] = { "CUDA_VISIBLE_DEVICES=0,2",
                                       "NVIDIA_VISIBLE_DEVICES=0,2", NULL };
@@ -213,13 +224,13 @@ static void containers(void **state)
                                          NULL };
   pai__surroundings around = { .root = "/r", .devices = devices };
   pai__tool tool = { .path = docker, .works = true, .nvidia = true };
-  pai__words entered;
+  pai__backend_words entered;
   pai_launch_plan plan = { .dir = "/jobs/1",
                            .workdir = "/work",
                            .env = env,
                            .gpus = 0x5,
                            .cpus = 2,
-                           .memory = 1000,
+                           .memory = 1 << 30,
                            .shm = 64,
                            .runtime = PAI_RUNTIME_DOCKER,
                            .image = "repo/img:1",
@@ -228,7 +239,6 @@ static void containers(void **state)
                            .nmounts = 2 };
   pai__start s;
 
-  (void)state;
   pai__start_init(&s, &pai__libc_alloc);
   s.runtime = PAI_RUNTIME_DOCKER;
   pai__container_words(&s, &tool, &plan, &around);
@@ -237,7 +247,8 @@ static void containers(void **state)
     joined(&s.argv),
     "/bin/docker run --rm --interactive --name=openpai-1c8e0c019d01e42e "
     "--cidfile=/jobs/1/container.docker --network=host --log-driver=none "
-    "--security-opt=label=disable --init --shm-size=64 --memory=1000 --cpus=2 "
+    "--security-opt=label=disable --init --shm-size=64 --memory=1073741824 "
+    "--cpus=2 "
     "--env=CUDA_VISIBLE_DEVICES=0,1 --gpus \"device=0,2\" --user=1000:100 "
     "--mount "
     "type=bind,\"source=/jobs/1\",\"target=/jobs/1\" --mount "
@@ -274,6 +285,12 @@ static void containers(void **state)
   assert_string_equal(entered.at[entered.len - 1],
                       "OPENPAI_VARIABLES=export LD_PRELOAD='it'\\''s'\n");
   pai__words_dispose(&entered);
+  plan.cpus = 2; /* as 1.5 is rounded, and as it is */
+  plan.milli_cpus = 1500;
+  expect_words(&tool, &plan, &around, " --cpus=1.5 ");
+  plan.cpus = 1;
+  plan.milli_cpus = 1;
+  expect_words(&tool, &plan, &around, " --cpus=0.01 "); /* its least */
   /* podman names GPUs one by one, and inside they count from 0; without
    * NVIDIA's part the files are given.  Nor do tasks of a job with several
    * see other processes of the machine. */
@@ -290,13 +307,13 @@ static void containers(void **state)
   pai__start_init(&s, &pai__libc_alloc);
   s.runtime = PAI_RUNTIME_PODMAN;
   pai__container_words(&s, &tool, &plan, &around);
-  assert_non_null(
-    strstr(joined(&s.argv),
-           "--init --cpuset-cpus=0-3 --env=CUDA_VISIBLE_DEVICES=0,1 --device "
-           "nvidia.com/gpu=0 --device nvidia.com/gpu=2 --user=0:0 --mount "
-           "type=bind,\"source=/jobs/1/0\",\"target=/jobs/1/0\" --workdir "
-           "/usr/share --env NVIDIA_VISIBLE_DEVICES "
-           "--env=OPENPAI_CONTAINER=podman "));
+  assert_has(
+    joined(&s.argv),
+    "--init --cpuset-cpus=0-3 --env=CUDA_VISIBLE_DEVICES=0,1 --device "
+    "nvidia.com/gpu=0 --device nvidia.com/gpu=2 --user=0:0 --mount "
+    "type=bind,\"source=/jobs/1/0\",\"target=/jobs/1/0\" --workdir "
+    "/usr/share --env NVIDIA_VISIBLE_DEVICES "
+    "--env=OPENPAI_CONTAINER=podman ");
   assert_string_equal(joined(&s.cleanup),
                       "/bin/podman rm --force --time=0 --ignore "
                       "openpai-926578d3aa64f6e4");
@@ -304,15 +321,14 @@ static void containers(void **state)
   tool.nvidia = false;
   pai__start_init(&s, &pai__libc_alloc);
   pai__container_words(&s, &tool, &plan, &around);
-  assert_non_null(
-    strstr(joined(&s.argv),
-           " --device /dev/nvidia0 --device /dev/nvidiactl --user=0:0"));
+  assert_has(joined(&s.argv),
+             " --device /dev/nvidia0 --device /dev/nvidiactl --user=0:0");
   pai__start_dispose(&s);
 }
 
 /* Where commands begin: nothing that a task could put a link in the place of, and
  * of the machine one apart writes to /tmp alone. */
-static void containers_begin_in(void **state)
+TEST(containers_begin_in)
 {
 #define AT(path) "source=" path "\",\"target=" path "\""
   static const struct {
@@ -337,7 +353,6 @@ static void containers_begin_in(void **state)
   const pai__surroundings around = { .root = "/r", .hide = true };
   pai__tool tool = { .path = podman, .works = true };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai_launch_plan plan = { .dir = "/r/jobs/1/0/a-0",
                              .job_dir = "/r/jobs/1",
@@ -352,7 +367,7 @@ static void containers_begin_in(void **state)
     s.runtime = PAI_RUNTIME_PODMAN;
     pai__container_words(&s, &tool, &plan, &around);
     print_message("%s\n", joined(&s.argv));
-    assert_non_null(strstr(joined(&s.argv), rows[i].has));
+    assert_has(joined(&s.argv), rows[i].has);
     if (strcmp(rows[i].has_not, "x") != 0)
       assert_null(strstr(joined(&s.argv), rows[i].has_not));
     pai__start_dispose(&s);
@@ -380,33 +395,29 @@ static void run_inside(const char *script, const char *dir, char *out,
   pai__surroundings around = { .root = NULL };
   pai__tool tool = { .path = docker, .works = true };
   pai_launch_plan plan = { .dir = dir, .image = "img" };
-  char command[2048];
   pai__start s;
 
   pai__start_init(&s, &pai__libc_alloc);
   pai__container_words(&s, &tool, &plan, &around);
   assert_int_equal(setenv("INSIDE", s.argv.at[s.argv.len - 3], 1), 0);
   assert_int_equal(setenv("SCRIPT", script, 1), 0);
-  (void)snprintf(command, sizeof(command),
-                 "printf '%%s\n' \"$SCRIPT\" | "
-                 "bash -c \"$INSIDE\" openpai %s 3<&- 2>&1; echo code $?",
-                 dir);
-  say(command, out, size);
+  say(test_string("printf '%%s\n' \"$SCRIPT\" | "
+                  "bash -c \"$INSIDE\" openpai %s 3<&- 2>&1; echo code $?",
+                  dir),
+      out, size);
   pai__start_dispose(&s);
 }
 
 /* The script's input is empty, and it has no descriptor more than others. */
-static void the_inside_of_a_container(void **state)
+TEST(the_inside_of_a_container)
 {
-  char out[256], plain[128], want[256];
+  char out[256], plain[128];
 
-  (void)state;
   say("bash -c 'ls /proc/self/fd </dev/null; true' 3<&-", plain,
       sizeof(plain));
   run_inside("ls /proc/self/fd\nread x; echo $? $LINENO; exit 7", root, out,
              sizeof(out));
-  (void)snprintf(want, sizeof(want), "%s1 2\ncode 7\n", plain);
-  assert_string_equal(out, want);
+  assert_string_equal(out, test_string("%s1 2\ncode 7\n", plain));
   assert_string_not_equal(content("/" PAI__BEGUN_FILE), "missing");
   run_inside("kill -SEGV $$", root, out, sizeof(out));
   assert_string_equal(out, "code 139\n"); /* and nobody else says a word */
@@ -416,11 +427,10 @@ static void the_inside_of_a_container(void **state)
 
 /* What is asked to end is that shell: all of the script's group hears of it, and
  * it ends with the script's own code. */
-static void it_is_asked_to_end(void **state)
+TEST(it_is_asked_to_end)
 {
   char out[256];
 
-  (void)state;
   run_inside("trap 'echo heard; exit 9' TERM; " FIND_OUTER "kill $outer; "
              "sleep 1000 & wait $!; exit 1",
              root, out, sizeof(out));
@@ -431,19 +441,4 @@ static void it_is_asked_to_end(void **state)
   assert_string_equal(out, "code 3\n");
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_sandbox),
-    cmocka_unit_test(the_root_is_hidden),
-    cmocka_unit_test(containers),
-    cmocka_unit_test(containers_begin_in),
-    cmocka_unit_test(containers_see_no_root),
-    cmocka_unit_test_setup_teardown(the_inside_of_a_container, make_tree,
-                                    remove_tree),
-    cmocka_unit_test_setup_teardown(it_is_asked_to_end, make_tree,
-                                    remove_tree),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(make_tree, remove_tree);

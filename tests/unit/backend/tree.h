@@ -2,7 +2,7 @@
 #ifndef PAI_TESTS_BACKEND_TREE_H
 #define PAI_TESTS_BACKEND_TREE_H
 
-#include "testing.h"
+#include "files.h"
 
 /* Its path. */
 extern char root[64];
@@ -12,6 +12,9 @@ int make_tree(void **state);
 int remove_tree(void **state);
 /* A file, or a folder if there is no text.  Paths begin with a slash. */
 void make(const char *path, const char *text);
+/* The path of a file without a slash; until some calls later. */
+const char *in_tree(const char *name);
+void append(const char *name, const void *bytes, size_t n);
 /* What is in a file, or "missing"; until the next call. */
 const char *content(const char *path);
 

@@ -10,7 +10,7 @@ const char *const env[] = { "PAI_A=secret", "B=x=y", NULL };
 const pai_launch_mount mounts[2] = { { "/data/a", "/mnt/a", 1 },
                                      { "/odd,\"name", "/mnt/b", 0 } };
 
-const char *joined(const pai__words *w)
+const char *joined(const pai__backend_words *w)
 {
   static char text[4096];
   size_t used = 0;

@@ -15,6 +15,6 @@ extern const char *const env[];
 extern const pai_launch_mount mounts[2];
 
 /* All words, with blanks between them; until the next call. */
-const char *joined(const pai__words *w);
+const char *joined(const pai__backend_words *w);
 
 #endif

@@ -1,14 +1,14 @@
 /* Paths below a folder in which somebody else makes what he likes, also while
  * they are followed. */
-#define _GNU_SOURCE /* nftw(), O_PATH */
-#include "testing.h"
+#define _GNU_SOURCE /* O_PATH */
+#include "cases.h"
+#include "files.h"
 
 #include "base/buf.h"
-#include "base/posix_below.h"
+#include "base/os/posix_below.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -72,36 +72,17 @@ static int begin(void **state)
 {
   (void)state;
   change = NULL;
-  (void)snprintf(top, sizeof(top), "/tmp/test-below-XXXXXX");
-  if (mkdtemp(top) == NULL || chdir(top) != 0 || mkdir("in", 0700) != 0)
+  if (!test_make_folder(top) || chdir(top) != 0 || mkdir("in", 0700) != 0)
     return -1;
   in = open("in", O_PATH | O_DIRECTORY | O_CLOEXEC);
   return in >= 0 ? 0 : -1;
-}
-
-static int on_left(const char *path, const struct stat *st, int what,
-                   struct FTW *where)
-{
-  (void)st;
-  (void)what;
-  (void)where;
-  return remove(path);
 }
 
 static int end(void **state)
 {
   (void)state;
   (void)close(in);
-  return chdir("/") != 0 ? -1 : nftw(top, on_left, 64, FTW_DEPTH | FTW_PHYS);
-}
-
-static void put(const char *path, const char *text)
-{
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-  assert_true(fd >= 0);
-  assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-  (void)close(fd);
+  return chdir("/") != 0 ? -1 : test_remove(top);
 }
 
 static void make(const char *path)
@@ -160,18 +141,17 @@ static void make_tree(void)
 {
   make("in/a");
   make("in/a/b");
-  put("in/a/b/f", "inside");
-  put("in/g", "beside");
+  test_write_file("in/a/b/f", "inside");
+  test_write_file("in/g", "beside");
   make("out");
   make("out/b");
-  put("out/b/f", "SECRET");
-  put("out/g", "SECRET");
-  put("secret", "SECRET");
+  test_write_file("out/b/f", "SECRET");
+  test_write_file("out/g", "SECRET");
+  test_write_file("secret", "SECRET");
 }
 
-static void links_that_stay(void **state)
+TEST(links_that_stay)
 {
-  (void)state;
   make_tree();
   link_to("in/one", "a/b/f");
   link_to("in/a/up", "../g");
@@ -192,14 +172,13 @@ static void links_that_stay(void **state)
   has("first/../g", "beside"); /* of where the link leads */
 }
 
-static void links_that_leave(void **state)
+TEST(links_that_leave)
 {
   static const char *const paths[] = {
     "x",  "y",       "z",       "a/w", "abs", "etc/passwd",
     "..", "../in/g", "a/../..", "/g",  "v/g", "a/../a/b/../../../out/g",
   };
 
-  (void)state;
   make_tree();
   link_to("in/x", "../secret");
   link_to("in/y", "../in/g"); /* there again, but it was out */
@@ -212,23 +191,22 @@ static void links_that_leave(void **state)
     refused(paths[i], PAI_EINVAL, "leads out of the folder");
 }
 
-static void what_is_no_file(void **state)
+TEST(what_is_no_file)
 {
   struct sockaddr_un name = { .sun_family = AF_UNIX, .sun_path = "in/socket" };
   char longest[PAI__BELOW_PATH + 1];
   int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-  (void)state;
   make_tree();
   assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
   assert_int_equal(mkfifo("in/fifo", 0600), 0);
   link_to("in/to_fifo", "fifo");
-  refused("fifo", PAI_EINVAL, "is no regular file"); /* and does not wait */
-  refused("to_fifo", PAI_EINVAL, "is no regular file");
-  refused("socket", PAI_EINVAL, "is no regular file");
-  refused("a", PAI_EINVAL, "is no regular file");
-  refused("a/", PAI_EINVAL, "is no regular file");
-  refused("", PAI_EINVAL, "is no regular file");
+  refused("fifo", PAI_EINVAL, "is not a regular file"); /* and does not wait */
+  refused("to_fifo", PAI_EINVAL, "is not a regular file");
+  refused("socket", PAI_EINVAL, "is not a regular file");
+  refused("a", PAI_EINVAL, "is not a regular file");
+  refused("a/", PAI_EINVAL, "is not a regular file");
+  refused("", PAI_EINVAL, "is not a regular file");
   refused("g/", PAI_ENOTFOUND, "there is no g/ in the folder");
   refused("g/x", PAI_ENOTFOUND, "there is no");
   refused("none", PAI_ENOTFOUND, "there is no none in the folder");
@@ -238,15 +216,14 @@ static void what_is_no_file(void **state)
   refused(longest, PAI_EINVAL, "too long");
   refused(longest + PAI__BELOW_PATH - 300, PAI_EINVAL, "too long");
   if (mknod("in/null", S_IFCHR | 0600, 0x103) == 0)
-    refused("null", PAI_EINVAL, "is no regular file");
+    refused("null", PAI_EINVAL, "is not a regular file");
   (void)close(fd);
 }
 
-static void links_without_an_end(void **state)
+TEST(links_without_an_end)
 {
   char text[PAI__BELOW_PATH] = "";
 
-  (void)state;
   make_tree();
   link_to("in/self", "self");
   link_to("in/p", "q");
@@ -259,7 +236,7 @@ static void links_without_an_end(void **state)
   /* Up and down again, as often as a path has room for. */
   for (size_t n = 0; n + 12 < sizeof(text); n += 5)
     memcpy(text + n, "a/../", 6);
-  refused(text, PAI_EINVAL, "is no regular file");
+  refused(text, PAI_EINVAL, "is not a regular file");
   assert_int_equal(unlink("in/p"), 0);
   link_to("in/p", text);
   for (size_t n = 0; n + 9 < sizeof(text); n += 4)
@@ -267,17 +244,16 @@ static void links_without_an_end(void **state)
   refused(text, PAI_ENOTFOUND, "there is no");
 }
 
-static void no_links_at_all(void **state)
+TEST(no_links_at_all)
 {
   pai__below b = below(&pai__libc_alloc);
   int fd;
 
-  (void)state;
   make_tree();
   link_to("in/one", "a/b/f");
   link_to("in/two", "a");
   b.no_links = true;
-  assert_int_equal(pai__below_open(&fd, &b, "a/b/f", NULL), PAI_OK);
+  assert_ok(pai__below_open(&fd, &b, "a/b/f", NULL));
   assert_string_equal(read_fd(fd), "inside");
   assert_int_equal(pai__below_open(&fd, &b, "one", NULL), PAI_EINVAL);
   assert_int_equal(pai__below_open(&fd, &b, "two/b/f", NULL), PAI_EINVAL);
@@ -303,24 +279,23 @@ static int place(const char *path, char **name)
   return PAI_OK;
 }
 
-static void places_of_files(void **state)
+TEST(places_of_files)
 {
   char *name;
 
-  (void)state;
   make_tree();
   link_to("in/to", "a/new");
   link_to("in/dangling", "not/yet/there");
   link_to("in/out", "../out/x");
   link_to("in/far", "../out");
   assert_int_equal(mkfifo("in/fifo", 0600), 0);
-  assert_int_equal(place("h", &name), PAI_OK);
+  assert_ok(place("h", &name));
   assert_int_equal(access("in/h", F_OK), 0);
-  assert_int_equal(place("x/y//z/h", &name), PAI_OK);
+  assert_ok(place("x/y//z/h", &name));
   assert_int_equal(access("in/x/y/z/h", F_OK), 0);
-  assert_int_equal(place("to", &name), PAI_OK);
+  assert_ok(place("to", &name));
   assert_int_equal(access("in/a/new", F_OK), 0);
-  assert_int_equal(place("dangling", &name), PAI_OK);
+  assert_ok(place("dangling", &name));
   assert_int_equal(access("in/not/yet/there", F_OK), 0);
   assert_int_equal(place("out", &name), PAI_EINVAL);
   assert_int_equal(place("far/x", &name), PAI_EINVAL);
@@ -396,7 +371,7 @@ static void place_it(const pai__below *b)
   (void)!place("a/more/new", &name);
 }
 
-static void whatever_happens_meanwhile(void **state)
+TEST(whatever_happens_meanwhile)
 {
   static void (*const changes[])(void) = { folder_becomes_link,
                                            file_becomes_link, folder_moves_out,
@@ -410,7 +385,6 @@ static void whatever_happens_meanwhile(void **state)
       for (bool over = false; !over;) {
         pai__below b;
 
-        assert_int_equal(begin(state), 0);
         make_tree();
         link_to("in/to", "a/b/f");
         b = below(&pai__libc_alloc);
@@ -424,9 +398,9 @@ static void whatever_happens_meanwhile(void **state)
           most = 0;
         assert_int_equal(access("out/b/new", F_OK), -1);
         assert_int_equal(access("out/more", F_OK), -1);
-        assert_int_equal(end(state), 0);
+        assert_int_equal(end(NULL), 0);
+        assert_int_equal(begin(NULL), 0);
       }
-  assert_int_equal(begin(state), 0); /* for its end */
 }
 
 /* --- without memory ---------------------------------------------------------------- */
@@ -469,28 +443,12 @@ static int use_all(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void faults(void **state)
+TEST(faults)
 {
-  (void)state;
   make_tree();
   link_to("in/to", "a/b/../b/f");
-  put("in/bad\xff", "");
+  test_write_file("in/bad\xff", "");
   test_faults(use_all, NULL);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
-  const struct CMUnitTest tests[] = {
-    TEST(links_that_stay),
-    TEST(links_that_leave),
-    TEST(what_is_no_file),
-    TEST(links_without_an_end),
-    TEST(no_links_at_all),
-    TEST(places_of_files),
-    cmocka_unit_test_teardown(whatever_happens_meanwhile, end),
-    TEST(faults),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(begin, end);

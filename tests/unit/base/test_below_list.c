@@ -1,13 +1,13 @@
 /* Lists of what lies below a folder: in order, in pages, however much and
  * however deep. */
-#define _GNU_SOURCE /* nftw(), O_PATH */
-#include "testing.h"
+#define _GNU_SOURCE /* O_PATH */
+#include "cases.h"
+#include "files.h"
 
 #include "base/buf.h"
-#include "base/posix_below.h"
+#include "base/os/posix_below.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -19,36 +19,17 @@ static int in = -1;
 static int begin(void **state)
 {
   (void)state;
-  (void)snprintf(top, sizeof(top), "/tmp/test-list-XXXXXX");
-  if (mkdtemp(top) == NULL || chdir(top) != 0)
+  if (!test_make_folder(top) || chdir(top) != 0)
     return -1;
   in = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   return in >= 0 ? 0 : -1;
-}
-
-static int on_left(const char *path, const struct stat *st, int what,
-                   struct FTW *where)
-{
-  (void)st;
-  (void)what;
-  (void)where;
-  return remove(path);
 }
 
 static int end(void **state)
 {
   (void)state;
   (void)close(in);
-  return chdir("/") != 0 ? -1 : nftw(top, on_left, 64, FTW_DEPTH | FTW_PHYS);
-}
-
-static void put(const char *path, const char *text)
-{
-  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-  assert_true(fd >= 0);
-  assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-  (void)close(fd);
+  return chdir("/") != 0 ? -1 : test_remove(top);
 }
 
 static void make(const char *path)
@@ -113,12 +94,11 @@ static void is_listed(const char *path, bool recursive, const char *expected)
 
     begin_seen(&s);
     do {
-      assert_int_equal(list(&s, &answer,
-                            (pai__below_ask){ .path = path,
-                                              .after = after,
-                                              .limit = limit,
-                                              .recursive = recursive }),
-                       PAI_OK);
+      assert_ok(list(&s, &answer,
+                     (pai__below_ask){ .path = path,
+                                       .after = after,
+                                       .limit = limit,
+                                       .recursive = recursive }));
       assert_true(!answer.more || s.n == n + (int)limit);
       n = s.n;
       free(after);
@@ -130,15 +110,14 @@ static void is_listed(const char *path, bool recursive, const char *expected)
   }
 }
 
-static void order(void **state)
+TEST(order)
 {
-  (void)state;
   make("a");
   make("a/b");
-  put("a/b/c", "");
-  put("a/z", "");
-  put("a.txt", "");
-  put("a-b", "");
+  test_write_file("a/b/c", "");
+  test_write_file("a/z", "");
+  test_write_file("a.txt", "");
+  test_write_file("a-b", "");
   make("empty");
   make("link");
   assert_int_equal(symlink("../a", "link/to"), 0);
@@ -176,7 +155,7 @@ static void on_one(void *user_data, const pai__below_entry *e)
   what_is_said_of_a_file(e);
 }
 
-static void facts(void **state)
+TEST(facts)
 {
   const struct timespec times[2] = { { 1, 0 }, { 1700000000, 123456789 } };
   pai__below b = { .folder = in, .alloc = &pai__libc_alloc };
@@ -186,31 +165,29 @@ static void facts(void **state)
   };
   pai__below_answer answer;
 
-  (void)state;
-  put("f", "hello");
+  test_write_file("f", "hello");
   assert_int_equal(chmod("f", 0700), 0);
   assert_int_equal(symlink("/etc/passwd", "l"), 0);
   assert_int_equal(utimensat(in, "f", times, 0), 0);
   assert_int_equal(utimensat(in, "l", times, AT_SYMLINK_NOFOLLOW), 0);
-  assert_int_equal(pai__below_list(&answer, &b, &ask, NULL), PAI_OK);
+  assert_ok(pai__below_list(&answer, &b, &ask, NULL));
   assert_int_equal(n, 2);
 }
 
 /* --- odd names --------------------------------------------------------------------- */
 
 /* They come once each, however they are shown. */
-static void names_that_are_no_text(void **state)
+TEST(names_that_are_no_text)
 {
-  (void)state;
-  put("a\nb", "");
-  put("b\xff", "");
+  test_write_file("a\nb", "");
+  test_write_file("b\xff", "");
   make("b\xff"
        "d");
-  put("b\xff"
-      "d/\x01\xc3",
-      "");
-  put("c\xed\xa0\x80", "");
-  put("\"\\", "");
+  test_write_file("b\xff"
+                  "d/\x01\xc3",
+                  "");
+  test_write_file("c\xed\xa0\x80", "");
+  test_write_file("\"\\", "");
   is_listed("", true,
             "\"\\ a\nb b\xff b\xff"
             "d/ b\xff"
@@ -218,25 +195,23 @@ static void names_that_are_no_text(void **state)
 }
 
 /* A list goes on behind what it has shown of such names. */
-static void pages_by_what_is_shown(void **state)
+TEST(pages_by_what_is_shown)
 {
   static const char *const names[] = { "a\xff", "a\xff\x01", "b\xc3", "c" };
   static const char *const shown[] = { "a\xef\xbf\xbd", "a\xef\xbf\xbd\x01",
                                        "b\xef\xbf\xbd", "c" };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(names); i++)
-    put(names[i], "");
+    test_write_file(names[i], "");
   for (size_t i = 0; i < PAI__LEN(names); i++) {
     pai__below_answer answer;
     seen s;
 
     begin_seen(&s);
-    assert_int_equal(
-      list(&s, &answer,
-           (pai__below_ask){
-             .path = "", .after = i > 0 ? shown[i - 1] : NULL, .limit = 1 }),
-      PAI_OK);
+    assert_ok(list(&s, &answer,
+                   (pai__below_ask){ .path = "",
+                                     .after = i > 0 ? shown[i - 1] : NULL,
+                                     .limit = 1 }));
     assert_string_equal(pai__buf_text(&s.last), names[i]);
     assert_int_equal(answer.more, i + 1 < PAI__LEN(names));
     end_seen(&s);
@@ -247,39 +222,36 @@ static void pages_by_what_is_shown(void **state)
 
 enum { MANY = 10000, PAGE = 999 };
 
-static void ten_thousand(void **state)
+TEST(ten_thousand)
 {
   pai__below_answer answer = { .more = true };
   char name[32], after[32] = "";
   int pages = 0;
   seen s;
 
-  (void)state;
   for (int i = 0; i < 10; i++) {
     (void)snprintf(name, sizeof(name), "d%d", i);
     make(name);
   }
   for (int i = 0; i < MANY; i++) {
     (void)snprintf(name, sizeof(name), "d%d/%d", i % 10, i);
-    put(name, "x");
+    test_write_file(name, "x");
   }
   begin_seen(&s);
   for (; answer.more; pages++) {
-    assert_int_equal(
+    assert_ok(
       list(&s, &answer,
            (pai__below_ask){
-             .path = "", .after = after, .limit = PAGE, .recursive = true }),
-      PAI_OK);
+             .path = "", .after = after, .limit = PAGE, .recursive = true }));
     assert_true(strcmp(after, pai__buf_text(&s.last)) < 0);
     (void)snprintf(after, sizeof(after), "%s", pai__buf_text(&s.last));
   }
   assert_int_equal(s.n, MANY + 10);
   assert_int_equal(pages, (MANY + 10 + PAGE - 1) / PAGE);
-  assert_int_equal(
+  assert_ok(
     list(&s, &answer,
          (pai__below_ask){
-           .path = "", .limit = 1, .recursive = true, .total = true }),
-    PAI_OK);
+           .path = "", .limit = 1, .recursive = true, .total = true }));
   assert_int_equal(s.n, MANY + 10);
   assert_int_equal(answer.files, MANY);
   assert_int_equal(answer.bytes, MANY);
@@ -288,14 +260,13 @@ static void ten_thousand(void **state)
 }
 
 /* As deep as a path can tell, and deeper. */
-static void deep(void **state)
+TEST(deep)
 {
   enum { DEPTH = 2200 };
   pai__below_answer answer;
   int at = open(".", O_PATH | O_DIRECTORY), next;
   seen s;
 
-  (void)state;
   for (int i = 0; i < DEPTH; i++) {
     assert_int_equal(mkdirat(at, "d", 0700), 0);
     next = openat(at, "d", O_PATH | O_DIRECTORY);
@@ -304,16 +275,14 @@ static void deep(void **state)
   }
   (void)close(at);
   begin_seen(&s);
-  assert_int_equal(
+  assert_ok(
     list(&s, &answer,
-         (pai__below_ask){ .path = "", .limit = 10000, .recursive = true }),
-    PAI_OK);
+         (pai__below_ask){ .path = "", .limit = 10000, .recursive = true }));
   assert_int_equal(s.n, PAI__BELOW_PATH / 2 + 1);
-  assert_int_equal(
+  assert_ok(
     list(&s, &answer,
          (pai__below_ask){
-           .path = "", .limit = 1, .recursive = true, .total = true }),
-    PAI_OK);
+           .path = "", .limit = 1, .recursive = true, .total = true }));
   assert_int_equal(answer.files, 0);
   end_seen(&s);
   /* What removes the test's folder would not get there. */
@@ -329,7 +298,7 @@ static bool is_dotted(const char *name)
   return name[0] == '.';
 }
 
-static void what_is_hidden_and_given_up(void **state)
+TEST(what_is_hidden_and_given_up)
 {
   atomic_bool stopped;
   pai__below_answer answer;
@@ -338,33 +307,18 @@ static void what_is_hidden_and_given_up(void **state)
   };
   seen s;
 
-  (void)state;
-  put(".hidden", "x");
-  put("shown", "x");
+  test_write_file(".hidden", "x");
+  test_write_file("shown", "x");
   atomic_init(&stopped, false);
   begin_seen(&s);
-  assert_int_equal(list(&s, &answer, ask), PAI_OK);
+  assert_ok(list(&s, &answer, ask));
   assert_string_equal(pai__buf_text(&s.text), "shown ");
   ask.total = true;
-  assert_int_equal(list(&s, &answer, ask), PAI_OK);
+  assert_ok(list(&s, &answer, ask));
   assert_int_equal(answer.files, 1);
   atomic_store(&stopped, true);
   assert_int_equal(list(&s, &answer, ask), PAI_ECANCELED);
   end_seen(&s);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
-  const struct CMUnitTest tests[] = {
-    TEST(order),
-    TEST(facts),
-    TEST(names_that_are_no_text),
-    TEST(pages_by_what_is_shown),
-    TEST(ten_thousand),
-    TEST(deep),
-    TEST(what_is_hidden_and_given_up),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(begin, end);

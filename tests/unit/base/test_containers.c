@@ -1,5 +1,5 @@
 /* Buffer, map, arena, vector, random numbers; each with failing memory. */
-#include "testing.h"
+#include "cases.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -41,12 +41,11 @@ static int buf_body(const pai_alloc *alloc, void *user_data)
 }
 
 /* Whether it fits or not: from an empty one, and behind some text. */
-static void printing_of_any_length(void **state)
+TEST(printing_of_any_length)
 {
   char text[600];
   pai__buf b;
 
-  (void)state;
   for (size_t i = 0; i < sizeof(text); i++)
     text[i] = (char)('a' + i % 26);
   for (int before = 0; before < 2; before++)
@@ -125,13 +124,12 @@ done:
 }
 
 /* What was needed once is not asked for again, unless that is a lot. */
-static void arena_again(void **state)
+TEST(arena_again)
 {
   test_tally tally;
   pai__arena a;
   size_t calls = 0;
 
-  (void)state;
   test_tally_init(&tally);
   pai__arena_init(&a, &tally.alloc);
   pai__arena_clear(&a);
@@ -168,27 +166,25 @@ static int vector_body(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void containers_survive_failing_memory(void **state)
+TEST(containers_survive_failing_memory)
 {
-  (void)state;
   test_faults(buf_body, NULL);
   test_faults(map_body, NULL);
   test_faults(arena_body, NULL);
   test_faults(vector_body, NULL);
 }
 
-static void map_replaces_and_tells_keys_apart(void **state)
+TEST(map_replaces_and_tells_keys_apart)
 {
   int a, b;
   pai__map m;
 
-  (void)state;
   pai__map_init(&m, &pai__libc_alloc);
   assert_null(pai__map_get(&m, "k", 1));
-  assert_int_equal(pai__map_set(&m, "k", 1, &a), PAI_OK);
-  assert_int_equal(pai__map_set(&m, "k", 1, &b), PAI_OK);
-  assert_int_equal(pai__map_set(&m, "", 0, &a), PAI_OK);
-  assert_int_equal(pai__map_set(&m, "k\0x", 3, &a), PAI_OK);
+  assert_ok(pai__map_set(&m, "k", 1, &a));
+  assert_ok(pai__map_set(&m, "k", 1, &b));
+  assert_ok(pai__map_set(&m, "", 0, &a));
+  assert_ok(pai__map_set(&m, "k\0x", 3, &a));
   assert_int_equal(m.live, 3);
   assert_ptr_equal(pai__map_get(&m, "k", 1), &b);
   assert_ptr_equal(pai__map_get(&m, "", 0), &a);
@@ -197,12 +193,10 @@ static void map_replaces_and_tells_keys_apart(void **state)
   pai__map_dispose(&m);
 }
 
-static void huge_requests_fail_cleanly(void **state)
+TEST(huge_requests_fail_cleanly)
 {
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__buf_str(&b, "kept");
   assert_false(pai__buf_reserve(&b, SIZE_MAX - 2));
   assert_false(pai__buf_ok(&b));
@@ -214,12 +208,11 @@ static void huge_requests_fail_cleanly(void **state)
   assert_null(pai__realloc(&pai__libc_alloc, NULL, 0, SIZE_MAX / 2, 4));
 }
 
-static void random_numbers_are_the_same_everywhere(void **state)
+TEST(random_numbers_are_the_same_everywhere)
 {
   pai__prng r = { 42 };
   unsigned seen = 0;
 
-  (void)state;
   assert_true(pai__prng_next(&r) == 0xbdd732262feb6e95u);
   assert_true(pai__prng_next(&r) == 0x28efe333b266f103u);
   for (int i = 0; i < 200; i++) {
@@ -229,18 +222,4 @@ static void random_numbers_are_the_same_everywhere(void **state)
   }
   assert_int_equal(seen, 0x3f);
   assert_int_equal(pai__prng_below(&r, 1), 0);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(containers_survive_failing_memory),
-    cmocka_unit_test(arena_again),
-    cmocka_unit_test(map_replaces_and_tells_keys_apart),
-    cmocka_unit_test(printing_of_any_length),
-    cmocka_unit_test(huge_requests_fail_cleanly),
-    cmocka_unit_test(random_numbers_are_the_same_everywhere),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* New folders: how they are named, and how few looks that takes. */
 #define _XOPEN_SOURCE 700 /* realpath() */
 
-#include "testing.h"
+#include "cases.h"
 
-#include "base/posix_errno.h"
-#include "base/posix_fs.h"
+#include "base/os/posix_errno.h"
+#include "base/os/posix_fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,22 +44,17 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-  char command[64];
-
   (void)state;
-  (void)snprintf(command, sizeof(command), "rm -rf %s", dir);
-  return system(command);
+  return system(test_string("rm -rf %s", dir));
 }
 
 /* Makes dir/NAME, or NAME.number, and expects the folder's own name. */
 static void expect_new(const char *name, const char *wanted)
 {
-  char path[512];
   char *made;
 
-  (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-  assert_int_equal(pai__fs_make_new_dir(&made, path, &pai__libc_alloc, NULL),
-                   PAI_OK);
+  assert_ok(pai__fs_make_new_dir(&made, test_string("%s/%s", dir, name),
+                                 &pai__libc_alloc, NULL));
   assert_memory_equal(made, dir, strlen(dir));
   assert_string_equal(made + strlen(dir) + 1, wanted);
   pai__strfree(&pai__libc_alloc, made);
@@ -67,33 +62,26 @@ static void expect_new(const char *name, const char *wanted)
 
 static void make(const char *name, unsigned number)
 {
-  char path[512];
-
-  (void)snprintf(path, sizeof(path), "%s/%s.%u", dir, name, number);
-  assert_int_equal(mkdirat(AT_FDCWD, path, 0700), 0);
+  assert_int_equal(
+    mkdirat(AT_FDCWD, test_string("%s/%s.%u", dir, name, number), 0700), 0);
 }
 
-static void names_are_numbered(void **state)
+TEST(names_are_numbered)
 {
-  char link[64], wanted[16];
-
-  (void)state;
   expect_new("job", "job");
   for (unsigned i = 1; i <= 40; i++) { /* over several powers of two */
-    (void)snprintf(wanted, sizeof(wanted), "job.%u", i);
-    expect_new("job", wanted);
+    expect_new("job", test_string("job.%u", i));
   }
   expect_new("job.1", "job.1.1");
-  (void)snprintf(link, sizeof(link), "%s/job.41", dir);
-  assert_int_equal(symlink("nowhere", link), 0); /* taken as well */
+  assert_int_equal(symlink("nowhere", test_string("%s/job.41", dir)),
+                   0); /* taken as well */
   expect_new("job", "job.42");
 }
 
-static void thousands_of_folders_take_few_looks(void **state)
+TEST(thousands_of_folders_take_few_looks)
 {
   enum { THERE = 3000 };
 
-  (void)state;
   expect_new("job", "job");
   for (unsigned i = 1; i <= THERE; i++)
     make("job", i);
@@ -102,9 +90,8 @@ static void thousands_of_folders_take_few_looks(void **state)
   assert_in_range(calls, 1, 2 + 2 * 12); /* 2^12 is more than THERE */
 }
 
-static void gaps_are_used_or_passed_over(void **state)
+TEST(gaps_are_used_or_passed_over)
 {
-  (void)state;
   expect_new("job", "job");
   for (unsigned i = 1; i <= 20; i++)
     if (i != 8 && i != 19)
@@ -118,11 +105,10 @@ static void gaps_are_used_or_passed_over(void **state)
   expect_new("far", "far.5"); /* 3 is passed over */
 }
 
-static void who_comes_second_gets_the_next(void **state)
+TEST(who_comes_second_gets_the_next)
 {
   char path[64], last[64];
 
-  (void)state;
   (void)snprintf(path, sizeof(path), "%s/job", dir);
   (void)snprintf(last, sizeof(last), "%s/job.1", dir);
   snatch = path;
@@ -132,11 +118,10 @@ static void who_comes_second_gets_the_next(void **state)
   expect_new("job", "job.2");
 }
 
-static void long_names_are_cut(void **state)
+TEST(long_names_are_cut)
 {
   char name[NAME_MAX + 50], wanted[NAME_MAX + 1];
 
-  (void)state;
   memset(name, 'a', sizeof(name));
   name[sizeof(name) - 1] = '\0';
   memset(wanted, 'a', sizeof(wanted));
@@ -149,11 +134,10 @@ static void long_names_are_cut(void **state)
   }
 }
 
-static void names_are_not_cut_inside_a_character(void **state)
+TEST(names_are_not_cut_inside_a_character)
 {
   char name[NAME_MAX + 1], wanted[NAME_MAX + 1];
 
-  (void)state;
   memset(name, 'a', sizeof(name));
   memcpy(name + NAME_MAX - 3, "\xc3\xa9z", 4); /* é, of which one byte fits */
   memcpy(wanted, name, sizeof(name));
@@ -162,12 +146,11 @@ static void names_are_not_cut_inside_a_character(void **state)
   expect_new(name, wanted);
 }
 
-static void errors_name_the_path_and_why(void **state)
+TEST(errors_name_the_path_and_why)
 {
   char path[64], *out = path;
   pai_error *err;
 
-  (void)state;
   (void)snprintf(path, sizeof(path), "%s/none/job", dir);
   assert_int_equal(pai__fs_make_new_dir(&out, path, &pai__libc_alloc, &err),
                    PAI_ENOTFOUND);
@@ -178,46 +161,40 @@ static void errors_name_the_path_and_why(void **state)
                    PAI_ENOTFOUND);
   assert_null(out);
   test_expect_error(err, PAI_ENOTFOUND, path);
-  assert_int_equal(pai__fs_absolute(&out, path, &pai__libc_alloc, &err),
-                   PAI_ENOTFOUND);
-  test_expect_error(err, PAI_ENOTFOUND, "No such file or directory");
+  assert_fails(pai__fs_absolute(&out, path, &pai__libc_alloc, &err), err,
+               PAI_ENOTFOUND, "No such file or directory");
 }
 
 /* The libc's words end with the room there is. */
-static void numbers_have_words(void **state)
+TEST(numbers_have_words)
 {
   char few[8];
 
-  (void)state;
   assert_string_equal(PAI__ERRNO_TEXT(EACCES), "Permission denied");
-  assert_non_null(strstr(PAI__ERRNO_TEXT(7777), "7777"));
+  assert_has(PAI__ERRNO_TEXT(7777), "7777");
   assert_ptr_equal(pai__errno_text(EACCES, few, sizeof(few)), few);
   assert_string_equal(few, "error 1");
 }
 
-static void a_folder_has_one_absolute_path(void **state)
+TEST(a_folder_has_one_absolute_path)
 {
   char path[64], wanted[PATH_MAX], *out;
 
-  (void)state;
   assert_non_null(realpath(dir, wanted)); /* where /tmp is a link */
   (void)snprintf(path, sizeof(path), "%s/link", dir);
   assert_int_equal(symlink("../..//tmp/./", path), 0);
   (void)snprintf(path, sizeof(path), "%s/link/%s", dir, dir + strlen("/tmp/"));
-  assert_int_equal(pai__fs_absolute(&out, path, &pai__libc_alloc, NULL),
-                   PAI_OK);
+  assert_ok(pai__fs_absolute(&out, path, &pai__libc_alloc, NULL));
   assert_string_equal(out, wanted);
   pai__strfree(&pai__libc_alloc, out);
 }
 
-static int fs_body(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(failing_memory)
 {
-  char path[64], *made, *full;
+  char *made, *full;
   int rc;
 
-  (void)user_data;
-  (void)snprintf(path, sizeof(path), "%s/job", dir);
-  rc = pai__fs_make_new_dir(&made, path, alloc, NULL);
+  rc = pai__fs_make_new_dir(&made, test_string("%s/job", dir), alloc, NULL);
   if (rc < 0)
     return rc;
   rc = pai__fs_absolute(&full, made, alloc, NULL);
@@ -228,29 +205,4 @@ static int fs_body(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void failing_memory(void **state)
-{
-  (void)state;
-  test_faults(fs_body, NULL);
-}
-
-#define IN_A_NEW_FOLDER(test) \
-  cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    IN_A_NEW_FOLDER(names_are_numbered),
-    IN_A_NEW_FOLDER(thousands_of_folders_take_few_looks),
-    IN_A_NEW_FOLDER(gaps_are_used_or_passed_over),
-    IN_A_NEW_FOLDER(who_comes_second_gets_the_next),
-    IN_A_NEW_FOLDER(long_names_are_cut),
-    IN_A_NEW_FOLDER(names_are_not_cut_inside_a_character),
-    IN_A_NEW_FOLDER(errors_name_the_path_and_why),
-    cmocka_unit_test(numbers_have_words),
-    IN_A_NEW_FOLDER(a_folder_has_one_absolute_path),
-    IN_A_NEW_FOLDER(failing_memory),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(set_up, tear_down);

@@ -1,9 +1,10 @@
 /* Numbers as text, UTF-8. */
-#include "testing.h"
+#include "cases.h"
 
-#include "base/number.h"
+#include "base/text/milli.h"
+#include "base/text/number.h"
 #include "base/prng.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <locale.h>
 #include <math.h>
@@ -13,7 +14,7 @@
 /* --- numbers ------------------------------------------------------------ */
 
 /* Golden rows: what JavaScript's String() gives. */
-static void doubles_are_written_as_in_javascript(void **state)
+TEST(doubles_are_written_as_in_javascript)
 {
   static const struct {
     double v;
@@ -44,7 +45,6 @@ static void doubles_are_written_as_in_javascript(void **state)
   };
   char text[PAI__DOUBLE_TEXT];
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     size_t len = pai__format_double(text, rows[i].v);
     assert_string_equal(text, rows[i].text);
@@ -57,14 +57,13 @@ static void doubles_are_written_as_in_javascript(void **state)
 }
 
 /* Every double survives, and no shorter text would have done. */
-static void doubles_survive_being_written(void **state)
+TEST(doubles_survive_being_written)
 {
   pai__prng r = { 1 };
 
-  (void)state;
   for (int i = 0; i < 20000; i++) {
     uint64_t bits = pai__prng_next(&r);
-    char text[PAI__DOUBLE_TEXT], shorter[40];
+    char text[PAI__DOUBLE_TEXT];
     int digits = 0;
     double v, back;
 
@@ -76,41 +75,37 @@ static void doubles_survive_being_written(void **state)
     if (v - v != 0 || v <= 0)
       continue;
     (void)pai__format_double(text, v);
-    assert_int_equal(pai__parse_double(&back, text, strlen(text)), PAI_OK);
+    assert_ok(pai__parse_double(&back, text, strlen(text)));
     assert_true(back == v);
     for (const char *p = text; *p != '\0' && *p != 'e'; p++)
       digits += *p >= '0' && *p <= '9' && (digits != 0 || *p != '0');
     if (digits > 1 && strchr(text, 'e') != NULL) {
-      (void)snprintf(shorter, sizeof(shorter), "%.*e", digits - 2, v);
-      assert_true(strtod(shorter, NULL) != v);
+      assert_true(strtod(test_string("%.*e", digits - 2, v), NULL) != v);
     }
   }
 }
 
-static void numbers_ignore_the_locale(void **state)
+TEST(numbers_ignore_the_locale)
 {
   static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8",
                                        "fr_FR.UTF-8", "C" };
   char text[PAI__DOUBLE_TEXT];
   double v;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(names); i++)
     if (setlocale(LC_ALL, names[i]) != NULL)
       break;
-  assert_int_equal(pai__parse_double(&v, "1.7976931348623157e308", 22),
-                   PAI_OK);
+  assert_ok(pai__parse_double(&v, "1.7976931348623157e308", 22));
   assert_true(v == 1.7976931348623157e308);
   (void)pai__format_double(text, 0.5);
   assert_string_equal(text, "0.5");
   (void)setlocale(LC_ALL, "C");
 }
 
-static void bits_round_to_the_even_neighbour(void **state)
+TEST(bits_round_to_the_even_neighbour)
 {
   char ones[300];
 
-  (void)state;
   memset(ones, '1', sizeof(ones));
   assert_true(pai__parse_bits("20000000000001", 14, 4) == 9007199254740992.0);
   assert_true(pai__parse_bits("20000000000003", 14, 4) == 9007199254740996.0);
@@ -123,7 +118,91 @@ static void bits_round_to_the_even_neighbour(void **state)
 
 /* --- UTF-8 -------------------------------------------------------------- */
 
-static void utf8_is_told_from_other_bytes(void **state)
+TEST(amounts_are_read_exactly)
+{
+  static const struct {
+    const char *text;
+    int code;
+    uint64_t milli;
+  } rows[] = {
+    { "0", PAI_OK, 0 },
+    { "2", PAI_OK, 2000 },
+    { "007", PAI_OK, 7000 },
+    { "0.5", PAI_OK, 500 },
+    { "1.25", PAI_OK, 1250 },
+    { "0.001", PAI_OK, 1 },
+    { "3.14000", PAI_OK, 3140 },
+    { "4294967.295", PAI_OK, UINT32_MAX },
+    { "4294967.296", PAI_ELIMIT, 0 },
+    { "4294968", PAI_ELIMIT, 0 },
+    { "99999999999999999999999999", PAI_ELIMIT, 0 },
+    { "0.0001", PAI_ENOTSUP, 0 },
+    { "1.2345", PAI_ENOTSUP, 0 },
+    { "", PAI_EINVAL, 0 },
+    { ".", PAI_EINVAL, 0 },
+    { ".5", PAI_OK, 500 },
+    { "..5", PAI_EINVAL, 0 },
+    { "5.", PAI_EINVAL, 0 },
+    { "1.2.3", PAI_EINVAL, 0 },
+    { "-1", PAI_EINVAL, 0 },
+    { "+1", PAI_EINVAL, 0 },
+    { "5e-1", PAI_EINVAL, 0 },
+    { "0.5 ", PAI_EINVAL, 0 },
+    { "0,5", PAI_EINVAL, 0 },
+    { "half", PAI_EINVAL, 0 },
+  };
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    uint64_t milli = 7;
+    int rc =
+      pai__milli_read(&milli, rows[i].text, strlen(rows[i].text), UINT32_MAX);
+
+    if (rc != rows[i].code || milli != rows[i].milli)
+      fail_msg("'%s': %d, %llu", rows[i].text, rc, (unsigned long long)milli);
+  }
+}
+
+TEST(amounts_are_written_short)
+{
+  char text[PAI__MILLI_TEXT];
+
+  assert_string_equal(pai__milli_text(text, 0), "0");
+  assert_string_equal(pai__milli_text(text, 500), "0.5");
+  assert_string_equal(pai__milli_text(text, 1250), "1.25");
+  assert_string_equal(pai__milli_text(text, 1), "0.001");
+  assert_string_equal(pai__milli_text(text, 10000), "10");
+  assert_string_equal(pai__milli_text(text, UINT64_MAX),
+                      "18446744073709551.615");
+  for (uint64_t milli = 0; milli < 5000; milli++) {
+    uint64_t again;
+
+    (void)pai__milli_text(text, milli);
+    assert_ok(pai__milli_read(&again, text, strlen(text), 5000));
+    assert_int_equal(again, milli);
+  }
+}
+
+TEST(cpus_of_callers_are_told_in_words)
+{
+  pai_error *err = NULL;
+  uint64_t milli;
+
+  assert_ok(pai_cpus_parse(&milli, "1.5", &err));
+  assert_int_equal(milli, 1500);
+  assert_int_equal(pai_cpus_parse(&milli, "0.0001", &err), PAI_EINVAL);
+  assert_string_equal(pai_error_message(err),
+                      "'0.0001' is not an amount of CPUs");
+  assert_string_equal(pai_error_help(err),
+                      "use at most three decimals: 1.234");
+  pai_error_free(err);
+  assert_int_equal(pai_cpus_parse(&milli, "much", &err), PAI_EINVAL);
+  pai_error_free(err);
+  assert_int_equal(pai_cpus_parse(&milli, "9999999", NULL), PAI_ELIMIT);
+  assert_int_equal(pai_cpus_parse(NULL, "1", NULL), PAI_EINVAL);
+  assert_int_equal(pai_cpus_parse(&milli, NULL, NULL), PAI_EINVAL);
+}
+
+TEST(utf8_is_told_from_other_bytes)
 {
   static const struct {
     const char *bytes;
@@ -150,7 +229,6 @@ static void utf8_is_told_from_other_bytes(void **state)
   };
   char back[4];
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     size_t len = pai__utf8_len(rows[i].bytes, rows[i].left);
     assert_int_equal(len, rows[i].len);
@@ -165,11 +243,10 @@ static void utf8_is_told_from_other_bytes(void **state)
   }
 }
 
-static void excerpts_are_short_and_on_one_line(void **state)
+TEST(excerpts_are_short_and_on_one_line)
 {
   char out[PAI__EXCERPT], text[401];
 
-  (void)state;
   assert_string_equal(pai__excerpt(out, "a\nb\x01\xff", 5), "a?b??");
   assert_string_equal(pai__excerpt(out, "\xc2\x9b\xc2\xa0\x1b[1m", 8),
                       "?\xc2\xa0?[1m");
@@ -179,18 +256,4 @@ static void excerpts_are_short_and_on_one_line(void **state)
   assert_true(strlen(pai__excerpt(out, text, 400)) < PAI__EXCERPT);
   assert_int_equal(pai__utf8_len(out + strlen(out) - 7, 7), 4);
   assert_string_equal(out + strlen(out) - 3, "...");
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(doubles_are_written_as_in_javascript),
-    cmocka_unit_test(doubles_survive_being_written),
-    cmocka_unit_test(numbers_ignore_the_locale),
-    cmocka_unit_test(bits_round_to_the_even_neighbour),
-    cmocka_unit_test(utf8_is_told_from_other_bytes),
-    cmocka_unit_test(excerpts_are_short_and_on_one_line),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 /* What a tree knows of places, pointers and keys; the memory it takes. */
+#include "cases.h"
 #include "documents.h"
 
 #include "base/prng.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 /* --- places ------------------------------------------------------------- */
 
@@ -23,7 +24,7 @@ static pai__pos count_to(const char *text, size_t offset)
   return at;
 }
 
-static void places_agree_with_counting(void **state)
+TEST(places_agree_with_counting)
 {
   static const char *const pieces[] = { "x",     "yz12345678", "\n",
                                         "\r\n",  "\r",         "é",
@@ -31,19 +32,16 @@ static void places_agree_with_counting(void **state)
                                         "\n\n\n" };
   pai__prng r = { 5 };
 
-  (void)state;
   for (int round = 0; round < 8; round++) {
-    pai__buf b;
+    pai__buf b = test_buf();
     pai__tree *t;
 
-    pai__buf_init(&b, &pai__libc_alloc);
     if (round == 7)
       pai__buf_str(&b, "\xef\xbb\xbf");
     while (b.len < 10000)
       pai__buf_str(&b, pieces[pai__prng_below(
                          &r, round % 2 != 0 ? 10 : PAI__LEN(pieces) - 1)]);
-    assert_int_equal(pai__tree_new(&t, &pai__libc_alloc, b.data, b.len, NULL),
-                     PAI_OK);
+    assert_ok(pai__tree_new(&t, &pai__libc_alloc, b.data, b.len, NULL));
     for (size_t i = round == 7 ? 3 : 0; i <= b.len; i += i < 9000 ? 7 : 1) {
       pai__pos want = count_to(b.data, i), got = pai__tree_pos(t, i);
       assert_int_equal(got.line, want.line);
@@ -56,11 +54,10 @@ static void places_agree_with_counting(void **state)
   }
 }
 
-static void offsets_of_strange_places_are_near(void **state)
+TEST(offsets_of_strange_places_are_near)
 {
   pai__tree *t = test_json_parse("[1,\n\"\xc3\xa9\"]", NULL);
 
-  (void)state;
   assert_int_equal(pai__tree_offset(t, (pai__pos){ 1, 2 }), 1);
   assert_int_equal(pai__tree_offset(t, (pai__pos){ 1, 99 }), 3);
   assert_int_equal(pai__tree_offset(t, (pai__pos){ 2, 3 }), 7);
@@ -70,11 +67,10 @@ static void offsets_of_strange_places_are_near(void **state)
   pai__tree_free(t);
 }
 
-static void bom_takes_no_column(void **state)
+TEST(bom_takes_no_column)
 {
   pai__tree *t = test_json_parse("\xef\xbb\xbf[1]", NULL);
 
-  (void)state;
   assert_int_equal(t->nodes[0].start, 3);
   assert_int_equal(pai__tree_where(t, 0).column, 1);
   assert_int_equal(pai__tree_where(t, 1).column, 2);
@@ -85,7 +81,7 @@ static void bom_takes_no_column(void **state)
 
 /* --- pointers and lookup ------------------------------------------------ */
 
-static void pointers_lead_there_and_back(void **state)
+TEST(pointers_lead_there_and_back)
 {
   static const char text[] =
     "{\"a\": [10, {\"b/c\": 1, \"m~n\": 2, \"\": 3}], \"z\": null}";
@@ -102,7 +98,6 @@ static void pointers_lead_there_and_back(void **state)
   };
   pai__tree *t = test_json_parse(text, NULL);
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai__node n = pai__tree_resolve(t, rows[i].pointer);
 
@@ -117,13 +112,11 @@ static void pointers_lead_there_and_back(void **state)
   pai__tree_free(t);
 }
 
-static void keys_have_their_values_pointer(void **state)
+TEST(keys_have_their_values_pointer)
 {
   pai__tree *t = test_json_parse("{\"a\": {\"b\": 1}}", NULL);
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__tree_pointer(t, pai__tree_find(t, 2, "b", 1), &b);
   assert_string_equal(pai__buf_text(&b), "/a/b");
   pai__pointer_add(&b, "~c/", 3);
@@ -137,9 +130,8 @@ static pai__tree *large(unsigned n, const pai_alloc *alloc)
 {
   pai__json_options opts = { .alloc = alloc };
   pai__tree *t = NULL;
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  pai__buf_init(&b, &pai__libc_alloc);
   for (unsigned i = 0; i < n; i++)
     pai__buf_printf(&b, "%s\"k%u\":%u", i == 0 ? "{" : ",", i * 7919 % n, i);
   pai__buf_char(&b, '}');
@@ -148,11 +140,10 @@ static pai__tree *large(unsigned n, const pai_alloc *alloc)
   return t;
 }
 
-static void lookup_works_in_small_and_large_mappings(void **state)
+TEST(lookup_works_in_small_and_large_mappings)
 {
   static const unsigned sizes[] = { 1, 2, 31, 32, 33, 34, 100, 5000 };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(sizes); i++) {
     pai__tree *t = large(sizes[i], NULL);
     pai__tree_walk w = pai__tree_iter(t, 0);
@@ -171,13 +162,12 @@ static void lookup_works_in_small_and_large_mappings(void **state)
   }
 }
 
-static void looks_take_what_there_is(void **state)
+TEST(looks_take_what_there_is)
 {
   pai__tree *t = test_json_parse(
     "{\"s\": \"x\", \"e\": \"\", \"n\": 7.0, \"z\": null, \"l\": []}", NULL);
   pai__node list = pai__tree_look(t, 0, "l");
 
-  (void)state;
   assert_string_equal(pai__tree_look_text(t, 0, "s", "-"), "x");
   assert_string_equal(pai__tree_look_text(t, 0, "e", "-"), "");
   assert_string_equal(pai__tree_look_text(t, 0, "n", "-"), "-");
@@ -195,18 +185,17 @@ static void looks_take_what_there_is(void **state)
   pai__tree_free(t);
 }
 
-static void last_duplicate_counts_where_asked(void **state)
+TEST(last_duplicate_counts_where_asked)
 {
   pai__json_options opts = { .flags = PAI__JSON_DUPLICATES };
   pai__tree *t = test_json_parse("{\"a\":1,\"b\":2,\"a\":3}", &opts);
 
-  (void)state;
   test_shows(t, "{a: 3, b: 2}");
   assert_int_equal(pai__tree_int(t, pai__tree_get(t, 0, "a")), 3);
   pai__tree_free(t);
 }
 
-static void whole_numbers_are_recognized(void **state)
+TEST(whole_numbers_are_recognized)
 {
   pai__tree *t = test_json_parse("[2, 2.0, 1e3, 1.5, 1e300, \"2\", "
                                  "-9223372036854775808, 9223372036854775808]",
@@ -218,7 +207,6 @@ static void whole_numbers_are_recognized(void **state)
   pai__tree_walk w = pai__tree_iter(t, 0);
   int64_t v;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(want); i++) {
     assert_int_equal(pai__tree_whole(t, pai__tree_next(&w), &v), is[i]);
     if (is[i])
@@ -229,11 +217,10 @@ static void whole_numbers_are_recognized(void **state)
 
 /* --- memory ------------------------------------------------------------- */
 
-static int large_body(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(trees_survive_failing_memory)
 {
   pai__tree *t = large(200, alloc);
 
-  (void)user_data;
   if (t == NULL)
     return PAI_ENOMEM;
   test_check_tree(t);
@@ -241,28 +228,20 @@ static int large_body(const pai_alloc *alloc, void *user_data)
   return PAI_OK;
 }
 
-static void trees_survive_failing_memory(void **state)
-{
-  (void)state;
-  test_faults(large_body, NULL);
-}
-
 /* Peak memory: at most 64 bytes a node, and little for ordinary texts. */
-static void memory_is_bounded(void **state)
+TEST(memory_is_bounded)
 {
   test_tally tally;
   pai__json_options opts = { .alloc = &tally.alloc };
   pai__tree *t;
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__buf_char(&b, '[');
   for (int i = 0; i < 300000; i++)
     pai__buf_str(&b, "1,");
   pai__buf_str(&b, "1]");
   test_tally_init(&tally);
-  assert_int_equal(pai__json_parse(&t, b.data, b.len, &opts, NULL), PAI_OK);
+  assert_ok(pai__json_parse(&t, b.data, b.len, &opts, NULL));
   assert_in_range(tally.peak, 1, t->count * 64);
   pai__tree_free(t);
   assert_int_equal(tally.live, 0);
@@ -272,27 +251,8 @@ static void memory_is_bounded(void **state)
                     i == 0 ? "[" : ",", i, i % 8);
   pai__buf_char(&b, ']');
   test_tally_init(&tally);
-  assert_int_equal(pai__json_parse(&t, b.data, b.len, &opts, NULL), PAI_OK);
+  assert_ok(pai__json_parse(&t, b.data, b.len, &opts, NULL));
   assert_in_range(tally.peak, 1, b.len * 12 + 256 * 1024);
   pai__tree_free(t);
   pai__buf_dispose(&b);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(places_agree_with_counting),
-    cmocka_unit_test(offsets_of_strange_places_are_near),
-    cmocka_unit_test(bom_takes_no_column),
-    cmocka_unit_test(pointers_lead_there_and_back),
-    cmocka_unit_test(keys_have_their_values_pointer),
-    cmocka_unit_test(lookup_works_in_small_and_large_mappings),
-    cmocka_unit_test(looks_take_what_there_is),
-    cmocka_unit_test(last_duplicate_counts_where_asked),
-    cmocka_unit_test(whole_numbers_are_recognized),
-    cmocka_unit_test(trees_survive_failing_memory),
-    cmocka_unit_test(memory_is_bounded),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,9 @@
  * tried, else what any user may. */
 #define _XOPEN_SOURCE 700 /* mkstemp(), mkdtemp() */
 
-#include "testing.h"
+#include "cases.h"
 
-#include "base/posix_user.h"
+#include "base/os/posix_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,35 +46,33 @@ int __wrap_getpwuid_r(uid_t uid, struct passwd *user, char *text, size_t size,
 
 /* --- who they are --------------------------------------------------------------- */
 
-static void users_are_found_both_ways(void **state)
+TEST(users_are_found_both_ways)
 {
   pai__user user, same;
 
-  (void)state;
-  assert_int_equal(pai__user_by_id(&user, 0), PAI_OK);
+  assert_ok(pai__user_by_id(&user, 0));
   assert_string_equal(user.name, "root");
-  assert_int_equal(pai__user_by_name(&same, "root", NULL), PAI_OK);
+  assert_ok(pai__user_by_name(&same, "root", NULL));
   assert_int_equal(same.uid, 0);
   assert_string_equal(same.home, user.home);
   assert_true(same.ngroups >= 1);
 }
 
-static void one_that_no_list_has_is_a_number(void **state)
+TEST(one_that_no_list_has_is_a_number)
 {
   pai__user user;
 
-  (void)state;
   if (pai__user_by_id(&user, STRANGER) != PAI_OK ||
       strcmp(user.name, "54321") != 0)
     skip(); /* here it is somebody */
   assert_int_equal(user.gid, NOBODY);
   assert_string_equal(user.home, "");
   assert_int_equal(user.ngroups, 0);
-  assert_int_equal(pai__user_by_name(&user, "54321", NULL), PAI_OK);
+  assert_ok(pai__user_by_name(&user, "54321", NULL));
   assert_int_equal(user.uid, STRANGER);
 }
 
-static void what_is_nobodys_name(void **state)
+TEST(what_is_nobodys_name)
 {
   static const char *const names[] = { "",           "no such user", "0",
                                        "00",         "-1",           "054321",
@@ -82,20 +80,18 @@ static void what_is_nobodys_name(void **state)
                                        " 5432" };
   pai__user user;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(names); i++)
     assert_int_equal(pai__user_by_name(&user, names[i], NULL), PAI_ENOTFOUND);
 }
 
 /* Who cannot be looked for is not taken for nobody, nor for a number. */
-static void a_list_that_cannot_be_read_is_an_error(void **state)
+TEST(a_list_that_cannot_be_read_is_an_error)
 {
   static const int none[] = { ENOENT, ESRCH },
                    errors[] = { EIO, EMFILE, ERANGE, ETIMEDOUT };
   pai_error *err = NULL;
   pai__user user;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(errors); i++) {
     broken = errors[i];
     assert_int_equal(pai__user_by_id(&user, 0), PAI_EIO);
@@ -105,16 +101,16 @@ static void a_list_that_cannot_be_read_is_an_error(void **state)
   broken = EIO;
   assert_int_equal(pai__user_by_name(&user, "root", &err), PAI_EIO);
   broken = 0;
-  assert_string_equal(pai_error_message(err),
-                      "cannot look for user root of this machine: "
-                      "Input/output error");
-  assert_string_equal(pai_error_help(err),
-                      "see whether its list of users can be read (getent "
-                      "passwd root)");
+  assert_string_equal(
+    pai_error_message(err),
+    "cannot look up user root of this machine: Input/output error");
+  assert_string_equal(
+    pai_error_help(err),
+    "check that its list of users can be read: getent passwd root");
   pai_error_free(err);
   for (size_t i = 0; i < PAI__LEN(none); i++) {
     broken = none[i];
-    assert_int_equal(pai__user_by_id(&user, STRANGER), PAI_OK);
+    assert_ok(pai__user_by_id(&user, STRANGER));
     assert_string_equal(user.name, "54321");
     assert_int_equal(pai__user_by_name(&user, "root", NULL), PAI_ENOTFOUND);
   }
@@ -130,14 +126,13 @@ static bool can_read(const char *path)
   return fd >= 0;
 }
 
-static void rights_are_taken_and_given_back(void **state)
+TEST(rights_are_taken_and_given_back)
 {
   char path[] = "/tmp/openpai-user-XXXXXX", made[64];
   pai__user nobody = { .uid = NOBODY, .gid = NOBODY };
   struct stat st;
   int fd = mkstemp(path);
 
-  (void)state;
   assert_true(fd >= 0);
   (void)close(fd);
   assert_true(pai__as_user(NULL)); /* as it is */
@@ -169,13 +164,12 @@ static void rights_are_taken_and_given_back(void **state)
 }
 
 /* Groups are what opens a folder, too. */
-static void groups_go_with_them(void **state)
+TEST(groups_go_with_them)
 {
   char path[] = "/tmp/openpai-user-XXXXXX";
   pai__user user = { .uid = NOBODY, .gid = NOBODY };
   int fd;
 
-  (void)state;
   if (!pai__user_is_root())
     skip();
   fd = mkstemp(path);
@@ -192,11 +186,10 @@ static void groups_go_with_them(void **state)
   assert_int_equal(unlink(path), 0);
 }
 
-static void a_closed_folder_is_named(void **state)
+TEST(a_closed_folder_is_named)
 {
   char top[] = "/tmp/openpai-user-XXXXXX", below[64], closed[64];
 
-  (void)state;
   assert_non_null(mkdtemp(top));
   (void)snprintf(below, sizeof(below), "%s/below", top);
   assert_int_equal(mkdir(below, 0755), 0);
@@ -210,19 +203,4 @@ static void a_closed_folder_is_named(void **state)
   assert_string_equal(closed, below);
   assert_int_equal(rmdir(below), 0);
   assert_int_equal(rmdir(top), 0);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(users_are_found_both_ways),
-    cmocka_unit_test(one_that_no_list_has_is_a_number),
-    cmocka_unit_test(what_is_nobodys_name),
-    cmocka_unit_test(a_list_that_cannot_be_read_is_an_error),
-    cmocka_unit_test(rights_are_taken_and_given_back),
-    cmocka_unit_test(groups_go_with_them),
-    cmocka_unit_test(a_closed_folder_is_named),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

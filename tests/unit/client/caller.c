@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "client/caller.h"
 
+#include <stdio.h>
+
 void caller_begin(caller *w, bool ours,
                   void (*answer)(played *p, const char *request,
                                  pai__buf *out))
@@ -17,8 +19,7 @@ void caller_begin(caller *w, bool ours,
   options.token = "h.eyJ1c2VybmFtZSI6ImFubiJ9.s";
   options.first_wait = 1;
   options.most_wait = 1000;
-  assert_int_equal(pai_client_new(&w->client, w->loop, &options, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_new(&w->client, w->loop, &options, NULL));
 }
 
 void caller_end(caller *w)
@@ -38,4 +39,17 @@ bool caller_info(caller *w, const char *request, pai__buf *out)
       w->ours ? "{\"name\":\"PAI RESTful API\",\"server\":\"libopenpai\"}"
               : "{\"name\":\"PAI RESTful API\",\"version\":\"v1.8.0\"}");
   return true;
+}
+
+void say_job(pai__buf *out, const char *state, int code)
+{
+  char body[512];
+
+  (void)snprintf(body, sizeof(body),
+                 "{\"name\":\"one\",\"jobStatus\":{\"username\":\"ann\","
+                 "\"state\":\"%s\",\"attemptId\":2,\"appExitCode\":%d},"
+                 "\"taskRoles\":{\"worka\":{\"taskStatuses\":[{\"taskIndex\":"
+                 "0,\"attemptId\":3,\"taskState\":\"%s\"}]}}}",
+                 state, code, state);
+  say(out, "200 OK", body);
 }

@@ -32,4 +32,20 @@ void caller_end(caller *w);
 /* The answer to who the server is; false: it is asked for something else. */
 bool caller_info(caller *w, const char *request, pai__buf *out);
 
+/* All of ann~one, which has one task: worka[0]. */
+void say_job(pai__buf *out, const char *state, int code);
+
+/* A test of a caller `w` that a server of ours answers. */
+#define CALLING(answer, test)       \
+  static void test##_in(caller *w); \
+  ON_LOOPS(test)                    \
+  {                                 \
+    static caller w;                \
+                                    \
+    caller_begin(&w, true, answer); \
+    test##_in(&w);                  \
+    caller_end(&w);                 \
+  }                                 \
+  static void test##_in(caller *w)
+
 #endif

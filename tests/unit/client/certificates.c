@@ -1,7 +1,7 @@
 /* certificates.c - an authority of the test's own, and what it signs */
 #include "client/certificates.h"
 
-#include "testing.h"
+#include "files.h"
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -81,11 +81,6 @@ void certificate_free(certificate *c)
 void certificate_save(char path[96], const char *folder, const char *name,
                       const char *pem)
 {
-  FILE *f;
-
   (void)snprintf(path, 96, "%s/%s", folder, name);
-  f = fopen(path, "w");
-  assert_non_null(f);
-  assert_true(fputs(pem, f) >= 0);
-  assert_int_equal(fclose(f), 0);
+  test_write_file(path, pem);
 }

@@ -5,7 +5,7 @@
 #ifndef PAI_TESTS_CLIENT_PLAYED_H
 #define PAI_TESTS_CLIENT_PLAYED_H
 
-#include "testing.h"
+#include "cases.h"
 
 #include "base/buf.h"
 #include "loop/loop.h"
@@ -16,15 +16,32 @@
 
 /* --- loops ---------------------------------------------------------------------- */
 
-enum loop_kind { OWN_LOOP, HOSTS_LOOP, FOREIGN_LOOP, LOOP_KINDS };
+enum loop_kind { OWN_LOOP, HOSTS_LOOP, FOREIGN_LOOP };
 extern enum loop_kind loop_kind;
+
+void on_loop(enum loop_kind kind, void (*test)(void));
+
+/* A test on each of the three. */
+#define ON_LOOPS(test)           \
+  static void test(void);        \
+  TEST(test##_on_its_own_loop)   \
+  {                              \
+    on_loop(OWN_LOOP, test);     \
+  }                              \
+  TEST(test##_on_the_hosts_loop) \
+  {                              \
+    on_loop(HOSTS_LOOP, test);   \
+  }                              \
+  TEST(test##_on_a_foreign_loop) \
+  {                              \
+    on_loop(FOREIGN_LOOP, test); \
+  }                              \
+  static void test(void)
 
 pai_loop *open_loop(void);
 /* Lets it do what comes next; false: nothing is waited for. */
 bool turn_loop(pai_loop *loop);
 void close_loop(pai_loop *loop); /* when all on it was closed */
-/* The tests on all three. */
-int run_on_all_loops(const struct CMUnitTest *tests, size_t n);
 
 /* --- the server ------------------------------------------------------------------ */
 
@@ -44,7 +61,7 @@ typedef struct played played;
 typedef struct played_connection {
   played *server;
   pai__poll *watch;
-  pai__turn *turn;
+  pai__loop_step *turn;
   int fd;
   pai__buf in, late;
   size_t received; /* of all its requests */
@@ -87,7 +104,6 @@ void say(pai__buf *out, const char *status, const char *body);
 
 typedef struct outcome {
   int calls, status, http_status, exit_code;
-  int64_t total;
   uint32_t tries;
   char code[64], message[512], help[256], body[4096], state[32];
   size_t body_len;

@@ -50,9 +50,8 @@ void on_connection(void *user_data, int fd, int events)
     return;
   s->connections++;
   c->scene = s;
-  assert_int_equal(pai__poll_new(&c->watch, &pai__libc_alloc, s->loop, c->fd,
-                                 on_request, c, NULL),
-                   PAI_OK);
+  assert_ok(pai__poll_new(&c->watch, &pai__libc_alloc, s->loop, c->fd,
+                          on_request, c, NULL));
   pai__poll_set(c->watch, PAI__READABLE);
 }
 
@@ -61,8 +60,7 @@ void new_client(scene *s)
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
 
   options.socket = s->path;
-  assert_int_equal(pai_client_new(&s->client, s->loop, &options, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_new(&s->client, s->loop, &options, NULL));
 }
 
 void begin_empty(scene *s)
@@ -72,7 +70,7 @@ void begin_empty(scene *s)
   assert_non_null(mkdtemp(s->dir));
   (void)snprintf(s->path, sizeof(s->path), "%s/socket", s->dir);
   pai__buf_init(&s->seen, &pai__libc_alloc);
-  assert_int_equal(pai_loop_new(&s->loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&s->loop, NULL, NULL));
   new_client(s);
 }
 
@@ -81,9 +79,8 @@ void begin(scene *s, const char *answer)
   begin_empty(s);
   s->answer = answer;
   assert_int_equal(pai__socket_listen(&s->listener, s->path, 256), 0);
-  assert_int_equal(pai__poll_new(&s->listen_watch, &pai__libc_alloc, s->loop,
-                                 s->listener, on_connection, s, NULL),
-                   PAI_OK);
+  assert_ok(pai__poll_new(&s->listen_watch, &pai__libc_alloc, s->loop,
+                          s->listener, on_connection, s, NULL));
   pai__poll_set(s->listen_watch, PAI__READABLE);
 }
 
@@ -116,7 +113,7 @@ void end(scene *s)
     end_connection(&s->of[i]);
   if (s->listener >= 0)
     (void)close(s->listener);
-  assert_int_equal(pai_loop_run(s->loop), PAI_OK);
+  assert_ok(pai_loop_run(s->loop));
   pai_loop_free(s->loop);
   pai__buf_dispose(&s->seen);
   (void)unlink(s->path);
@@ -156,8 +153,7 @@ void ask(scene *s, const pai_client_request *request)
 {
   int calls = s->calls;
 
-  assert_int_equal(
-    pai_client_ask(&s->op, s->client, request, on_answer, s, NULL), PAI_OK);
+  assert_ok(pai_client_ask(&s->op, s->client, request, on_answer, s, NULL));
   assert_int_equal(s->calls, calls); /* not from inside */
 }
 

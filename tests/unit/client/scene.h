@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "base/posix_socket.h"
+#include "base/os/posix_socket.h"
 #include "loop/loop.h"
 
 #include <openpai/client.h>

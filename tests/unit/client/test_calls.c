@@ -1,7 +1,9 @@
 /* Typed calls, with a server of this library and with OpenPAI's own. */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "client/caller.h"
 
+#include <openpai/json.h>
 #include <openpai/spec.h>
 
 #include <stdio.h>
@@ -19,7 +21,7 @@
   "\"prerequisites\":[{\"name\":\"x\",\"type\":\"dockerimage\","          \
   "\"uri\":\"x\"}],\"name\":\"" name "\"}"
 
-/* --- one request --------------------------------------------------------------------- */
+/* --- by their names ------------------------------------------------------------------ */
 
 static void simple(played *p, const char *request, pai__buf *out)
 {
@@ -29,58 +31,122 @@ static void simple(played *p, const char *request, pai__buf *out)
     say(out, "200 OK", "{\"totalCount\":12,\"data\":[]}");
 }
 
-static void what_calls_ask_for(void **state)
+static void call(caller *w, const char *name, const char *arguments,
+                 const char *seen)
 {
-  pai_job_query q = PAI_JOB_QUERY_INIT;
-  static caller w;
-  outcome *o = &w.o;
+  int calls = w->o.calls;
 
-  (void)state;
-  caller_begin(&w, false, simple);
-  assert_int_equal(pai_client_info(NULL, w.client, on_outcome, o, NULL), 0);
-  wait_for(w.loop, o, 1);
-  q.users = "a b,c";
-  q.limit = 5;
-  q.with_total = 1;
-  assert_int_equal(pai_client_jobs(NULL, w.client, &q, on_outcome, o, NULL),
-                   0);
-  wait_for(w.loop, o, 2);
-  assert_int_equal(o->total, 12);
-  assert_int_equal(pai_client_jobs(NULL, w.client, NULL, on_outcome, o, NULL),
-                   0);
-  wait_for(w.loop, o, 3);
-  assert_int_equal(o->total, -1);
+  pai__buf_clear(&w->p.seen);
+  assert_ok(pai_client_call(NULL, w->client, name, arguments, on_outcome,
+                            &w->o, NULL));
+  wait_for(w->loop, &w->o, calls + 1);
+  assert_ok(w->o.status);
+  if (memmem(w->p.seen.data, w->p.seen.len, seen, strlen(seen)) == NULL)
+    fail_msg("%s: %s", seen, pai__buf_text(&w->p.seen));
+}
+
+CALLING(simple, calls_by_their_names)
+{
+  call(w, "users.list", NULL, "GET /rest-server/api/v2/users HTTP");
+  call(w, "users.show", "{\"username\":\"a/b\"}",
+       "GET /rest-server/api/v2/users/a%2Fb HTTP");
+  call(w, "jobs.list",
+       "{\"username\":[\"a b\",\"c\"],\"limit\":5,\"withTotalCount\":true,"
+       "\"vc\":null}",
+       ("GET /rest-server/api/v2/jobs?username=a%20b%2Cc&limit=5&"
+        "withTotalCount=true HTTP"));
+  call(w, "jobs.tag", "{\"job\":\"ann~o?e\",\"value\":\"t\\\"\"}",
+       "PUT /rest-server/api/v2/jobs/ann~o%3Fe/tag HTTP");
+  assert_has(w->p.seen.data, "{\"value\":\"t\\\"\"}");
+  call(w, "jobs.stop", "{\"job\":\"ann~one\",\"value\":\"STOP\"}",
+       "PUT /rest-server/api/v2/jobs/ann~one/executionType HTTP");
+  assert_has(w->p.seen.data, "{\"value\":\"STOP\"}");
+  call(w, "server.info", NULL, "GET /rest-server/api/v2/info HTTP");
+  call(w, "jobs.untag", "{\"job\":\"ann~one\",\"value\":\"t\"}",
+       "DELETE /rest-server/api/v2/jobs/ann~one/tag HTTP");
+  assert_has(w->p.seen.data, "{\"value\":\"t\"}");
+  call(w, "groups.set_value",
+       "{\"groupname\":\"g\",\"path\":\"a/b c\",\"data\":{\"x\":[1,2.5]}}",
+       "PUT /rest-server/api/v2/groups/g/extension/a/b%20c HTTP");
+  assert_has(w->p.seen.data, "{\"data\":{\"x\":[1,2.5]}}");
+  call(w, "server.shutdown", NULL, "POST /rest-server/api/v2/shutdown HTTP");
+  call(w, "jobs.submit", "{\"body\":\"name: x\\n\",\"name\":\"y\"}",
+       "POST /rest-server/api/v2/jobs?name=y HTTP");
+  assert_has(w->p.seen.data, "Content-Type: text/yaml");
+  assert_has(w->p.seen.data, "\r\n\r\nname: x\n");
+  assert_has(w->p.seen.data, "Authorization: Bearer ");
+  call(w, "server.health", NULL, "GET /rest-server/healthz HTTP");
+  assert_null(strstr(w->p.seen.data, "Authorization"));
+}
+
+static void refuse(pai_client *client, const char *name, const char *arguments,
+                   const char *message, const char *help)
+{
+  pai_error *err = NULL;
+
   assert_int_equal(
-    pai_client_stop(NULL, w.client, "ann~one", on_outcome, o, NULL), 0);
-  wait_for(w.loop, o, 4);
-  assert_int_equal(
-    pai_client_tag(NULL, w.client, "ann~one", "t\"", 1, on_outcome, o, NULL),
-    0);
-  wait_for(w.loop, o, 5);
-  assert_int_equal(
-    pai_client_tag(NULL, w.client, "ann~one", "t", 0, on_outcome, o, NULL), 0);
-  wait_for(w.loop, o, 6);
-  assert_int_equal(pai_client_users(NULL, w.client, on_outcome, o, NULL), 0);
-  wait_for(w.loop, o, 7);
-  assert_int_equal(
-    pai_client_config(NULL, w.client, "ann~o?e", on_outcome, o, NULL), 0);
-  wait_for(w.loop, o, 8);
-  static const char *const seen[] = {
-    ("GET /rest-server/api/v2/jobs?username=a%20b%2Cc&limit=5&withTotalCount="
-     "true HTTP"),
-    "GET /rest-server/api/v2/jobs HTTP",
-    "PUT /rest-server/api/v2/jobs/ann~one/executionType HTTP",
-    "{\"value\":\"STOP\"}",
-    "PUT /rest-server/api/v2/jobs/ann~one/tag HTTP",
-    "{\"value\":\"t\\\"\"}",
-    "DELETE /rest-server/api/v2/jobs/ann~one/tag HTTP",
-    "GET /rest-server/api/v2/users HTTP",
-    "GET /rest-server/api/v2/jobs/ann~o%3Fe/config HTTP",
-  };
-  for (size_t i = 0; i < PAI__LEN(seen); i++)
-    assert_non_null(
-      memmem(w.p.seen.data, w.p.seen.len, seen[i], strlen(seen[i])));
-  caller_end(&w);
+    pai_client_call(NULL, client, name, arguments, on_outcome, NULL, &err),
+    PAI_EINVAL);
+  assert_string_equal(pai_error_message(err), message);
+  if (help != NULL)
+    assert_string_equal(pai_error_help(err), help);
+  pai_error_free(err);
+}
+
+CALLING(simple, what_no_call_takes)
+{
+  refuse(w->client, "user.list", NULL, "there is no call 'user.list'",
+         "did you mean 'users.list'?");
+  refuse(w->client, "users.show", "{\"usrname\":\"x\"}",
+         "the call users.show has no argument 'usrname'",
+         "did you mean 'username'?");
+  refuse(w->client, "users.show", NULL,
+         "the call users.show needs an argument 'username'",
+         "Get a user: GET /api/v2/users/:username");
+  refuse(w->client, "users.list", "{\"body\":1}",
+         "the call users.list has no argument 'body'", NULL);
+  refuse(w->client, "users.show", "{\"username\":\"\"}",
+         "argument 'username' of the call users.show is empty", NULL);
+  refuse(w->client, "users.show", "{\"username\":{}}",
+         "argument 'username' of the call users.show must be a text, a "
+         "number, true or false",
+         NULL);
+  refuse(w->client, "jobs.show", "{\"job\":\"~x\"}",
+         "the name of a job must be user~name, not '~x'", NULL);
+  refuse(w->client, "jobs.show", "[]",
+         "the arguments of the call jobs.show are not a JSON object", NULL);
+  refuse(w->client, "events.watch", NULL,
+         "the answer of the call events.watch is an endless stream", NULL);
+}
+
+static int keep(void *user_data, const char *bytes, size_t len)
+{
+  pai__buf_add(user_data, bytes, len);
+  return PAI_OK;
+}
+
+ON_LOOPS(all_calls_are_listed)
+{
+  pai_json *json;
+  size_t first;
+  pai__buf b;
+
+  pai__buf_init(&b, pai__alloc_or_libc(NULL));
+  assert_ok(pai_client_write_calls(keep, &b, NULL));
+  assert_ok(pai_json_read(&json, pai__buf_text(&b), b.len, NULL, NULL));
+  first = pai_json_item(json, 0, 0);
+  assert_true(pai_json_count(json, 0) > 80);
+  assert_non_null(
+    pai_json_text(json, pai_json_member(json, first, "summary"), NULL));
+  assert_has(pai__buf_text(&b),
+             "{\"name\":\"users.remove\",\"summary\":\"Remove a user "
+             "(administrators are refused)\",\"right\":\"admin persons\","
+             "\"method\":\"DELETE\",\"path\":\"/api/v2/users/:username\","
+             "\"arguments\":[{\"name\":\"username\",\"in\":\"path\",\"type\":"
+             "\"text\",\"required\":true},{\"name\":\"heir\",\"in\":\"query\","
+             "\"type\":\"text\",\"required\":false,");
+  pai_json_free(json);
+  pai__buf_dispose(&b);
 }
 
 /* --- submitting ------------------------------------------------------------------------ */
@@ -115,47 +181,39 @@ static void submit(caller *w, const char *name, const char *code)
   job.name = name;
   job.code = code;
   job.code_len = code != NULL ? strlen(code) : 0;
-  assert_int_equal(
-    pai_client_submit(NULL, w->client, &job, on_outcome, &w->o, NULL), PAI_OK);
+  assert_ok(pai_client_submit(NULL, w->client, &job, on_outcome, &w->o, NULL));
   wait_for(w->loop, &w->o, calls + 1);
 }
 
-static void a_job_is_submitted(void **state)
+CALLING(forgetful, a_job_is_submitted)
 {
   pai_client_job_file job = PAI_CLIENT_JOB_FILE_INIT;
-  static caller w;
   pai_spec *spec;
 
-  (void)state;
-  caller_begin(&w, true, forgetful);
-  submit(&w, NULL, NULL);
-  assert_int_equal(w.o.status, PAI_OK);
-  assert_non_null(strstr(w.p.seen.data, "Content-Type: text/yaml\r\n"));
-  submit(&w, "two", NULL); /* there is one: and this is the first try */
-  assert_int_equal(w.o.status, PAI_EEXISTS);
-  assert_string_equal(w.o.code, "ConflictJobError");
-  assert_non_null(strstr(w.p.seen.data, "name: two\n"));
-  w.posts = 0;
-  submit(&w, NULL, "a tar archive");
-  assert_int_equal(w.o.status, PAI_OK);
-  assert_non_null(
-    strstr(w.p.seen.data, "PUT /rest-server/api/v2/jobs/ann~one/code"));
-  assert_non_null(strstr(w.p.seen.data, "/jobs?codeDir=%2Fcode%2F7 "));
+  submit(w, NULL, NULL);
+  assert_ok(w->o.status);
+  assert_has(w->p.seen.data, "Content-Type: text/yaml\r\n");
+  submit(w, "two", NULL); /* there is one: and this is the first try */
+  assert_int_equal(w->o.status, PAI_EEXISTS);
+  assert_string_equal(w->o.code, "ConflictJobError");
+  assert_has(w->p.seen.data, "name: two\n");
+  w->posts = 0;
+  submit(w, NULL, "a tar archive");
+  assert_ok(w->o.status);
+  assert_has(w->p.seen.data, "PUT /rest-server/api/v2/jobs/ann~one/code");
+  assert_has(w->p.seen.data, "/jobs?codeDir=%2Fcode%2F7 ");
 
-  assert_int_equal(
-    pai_spec_parse(&spec, FILE_TEXT, strlen(FILE_TEXT), NULL, NULL), PAI_OK);
+  assert_ok(pai_spec_parse(&spec, FILE_TEXT, strlen(FILE_TEXT), NULL, NULL));
   job.spec = spec;
-  w.posts = 0;
-  assert_int_equal(
-    pai_client_submit(NULL, w.client, &job, on_outcome, &w.o, NULL), PAI_OK);
+  w->posts = 0;
+  assert_ok(pai_client_submit(NULL, w->client, &job, on_outcome, &w->o, NULL));
   pai_spec_unref(spec);
-  wait_for(w.loop, &w.o, 4);
-  assert_int_equal(w.o.status, PAI_OK);
+  wait_for(w->loop, &w->o, 4);
+  assert_ok(w->o.status);
   job.text = FILE_TEXT; /* not both */
   assert_int_equal(
-    pai_client_submit(NULL, w.client, &job, on_outcome, &w.o, NULL),
+    pai_client_submit(NULL, w->client, &job, on_outcome, &w->o, NULL),
     PAI_EINVAL);
-  caller_end(&w);
 }
 
 static uint64_t sent;
@@ -170,31 +228,26 @@ static void on_progress(void *user_data, uint64_t so_much, uint64_t total)
   progressed++;
 }
 
-static void code_is_sent_piece_by_piece(void **state)
+CALLING(forgetful, code_is_sent_piece_by_piece)
 {
   pai_client_job_file job = PAI_CLIENT_JOB_FILE_INIT;
   char *code = calloc(3, 1 << 20);
-  static caller w;
 
-  (void)state;
-  caller_begin(&w, true, forgetful);
   sent = 0;
   progressed = 0;
   job.text = FILE_TEXT;
   job.code = code;
   job.code_len = 3 << 20;
   job.on_progress = on_progress;
-  assert_int_equal(
-    pai_client_submit(NULL, w.client, &job, on_outcome, &w.o, NULL), PAI_OK);
+  assert_ok(pai_client_submit(NULL, w->client, &job, on_outcome, &w->o, NULL));
   free(code);
-  wait_for(w.loop, &w.o, 1);
-  assert_int_equal(w.o.status, PAI_OK);
+  wait_for(w->loop, &w->o, 1);
+  assert_ok(w->o.status);
   assert_int_equal(sent, 3 << 20);
   assert_true(progressed > 1);
-  caller_end(&w);
 }
 
-static void an_answer_is_lost(void **state)
+ON_LOOPS(an_answer_is_lost)
 {
   static const struct {
     const char *name, *config;
@@ -206,7 +259,6 @@ static void an_answer_is_lost(void **state)
   };
   static caller w;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     caller_begin(&w, true, forgetful);
     w.step = 1;
@@ -219,15 +271,4 @@ static void an_answer_is_lost(void **state)
     assert_null(strstr(w.o.message, "hidden"));
     caller_end(&w);
   }
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_calls_ask_for),
-    cmocka_unit_test(a_job_is_submitted),
-    cmocka_unit_test(code_is_sent_piece_by_piece),
-    cmocka_unit_test(an_answer_is_lost),
-  };
-  return run_on_all_loops(tests, PAI__LEN(tests));
 }

@@ -1,35 +1,32 @@
 /* The client against a server that answers what a test wants it to. */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "client/scene.h"
 
 #include <stdio.h>
 
-static void a_good_answer_comes_whole(void **state)
+TEST(a_good_answer_comes_whole)
 {
   scene s;
 
-  (void)state;
   begin(&s, OK "Content-Length: 7\r\n\r\n{\"a\":1}");
   get(&s, "/api/v2/jobs?limit=20");
-  assert_int_equal(s.status, PAI_OK);
+  assert_ok(s.status);
   assert_int_equal(s.http_status, 200);
   assert_string_equal(s.body, "{\"a\":1}");
-  assert_non_null(
-    strstr(pai__buf_text(&s.seen), "GET /api/v2/jobs?limit=20 HTTP/1.1\r\n"));
-  assert_non_null(
-    strstr(pai__buf_text(&s.seen), "Accept: application/json\r\n"));
+  assert_has(pai__buf_text(&s.seen), "GET /api/v2/jobs?limit=20 HTTP/1.1\r\n");
+  assert_has(pai__buf_text(&s.seen), "Accept: application/json\r\n");
   get(&s, "/again");
   assert_int_equal(s.connections, 1); /* it is used again */
   end(&s);
 }
 
-static void what_is_sent(void **state)
+TEST(what_is_sent)
 {
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   const char *seen;
   scene s;
 
-  (void)state;
   begin(&s, OK "Content-Length: 0\r\n\r\n");
   q.method = "PUT";
   q.path = "/a/../b%7E";
@@ -39,9 +36,9 @@ static void what_is_sent(void **state)
   ask(&s, &q);
   wait_for(&s, 1);
   seen = pai__buf_text(&s.seen);
-  assert_non_null(strstr(seen, "PUT /a/../b%7E HTTP/1.1\r\n"));
-  assert_non_null(strstr(seen, "Content-Type: text/yaml; charset=utf-8\r\n"));
-  assert_non_null(strstr(seen, "Content-Length: 3\r\n"));
+  assert_has(seen, "PUT /a/../b%7E HTTP/1.1\r\n");
+  assert_has(seen, "Content-Type: text/yaml; charset=utf-8\r\n");
+  assert_has(seen, "Content-Length: 3\r\n");
   assert_null(strstr(seen, "Expect"));
   assert_memory_equal(seen + s.seen.len - 3, "x\0y", 3);
   q.method = "DELETE";
@@ -52,7 +49,7 @@ static void what_is_sent(void **state)
   end(&s);
 }
 
-static void errors_are_the_servers(void **state)
+TEST(errors_are_the_servers)
 {
   static const struct {
     const char *head, *body;
@@ -70,7 +67,6 @@ static void errors_are_the_servers(void **state)
     { "302 X\r\nLocation: http://a/", "", PAI_EIO, 302, "",
       "the server answered 302" },
   };
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     char answer[256];
     scene s;
@@ -87,7 +83,7 @@ static void errors_are_the_servers(void **state)
   }
 }
 
-static void broken_answers(void **state)
+TEST(broken_answers)
 {
   static const char *const answers[] = {
     "",
@@ -95,7 +91,6 @@ static void broken_answers(void **state)
     OK "Content-Length: 10\r\n\r\nhalf",
     OK "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
   };
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(answers); i++) {
     scene s;
     begin(&s, answers[i]);
@@ -106,19 +101,18 @@ static void broken_answers(void **state)
   }
 }
 
-static void a_body_may_be_streamed(void **state)
+TEST(a_body_may_be_streamed)
 {
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   scene s;
 
-  (void)state;
   begin(&s, OK "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n"
                "0\r\n\r\n");
   q.path = "/x";
   q.on_body = on_stream;
   ask(&s, &q);
   wait_for(&s, 1);
-  assert_int_equal(s.status, PAI_OK);
+  assert_ok(s.status);
   assert_string_equal(s.streamed, "abcde");
   assert_int_equal(s.body_len, 0);
 
@@ -137,12 +131,11 @@ static void a_body_may_be_streamed(void **state)
   end(&s);
 }
 
-static void operations_can_be_cancelled(void **state)
+TEST(operations_can_be_cancelled)
 {
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   scene s;
 
-  (void)state;
   begin(&s, NULL);
   q.path = "/x";
   ask(&s, &q);
@@ -169,13 +162,12 @@ static void operations_can_be_cancelled(void **state)
   end(&s);
 }
 
-static void closing_cancels_all(void **state)
+TEST(closing_cancels_all)
 {
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   pai_error *err = NULL;
   scene s;
 
-  (void)state;
   begin(&s, NULL);
   q.path = "/x";
   for (int i = 0; i < 100; i++)
@@ -195,25 +187,24 @@ static void closing_cancels_all(void **state)
   end(&s);
 }
 
-static void many_at_once(void **state)
+TEST(many_at_once)
 {
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   scene s;
 
-  (void)state;
   begin(&s, OK "Content-Length: 2\r\n\r\n{}");
   q.path = "/x";
   for (int i = 0; i < 1000; i++)
     ask(&s, &q);
   wait_for(&s, 1000);
-  assert_int_equal(s.status, PAI_OK);
+  assert_ok(s.status);
   assert_in_range(s.connections, 1, 64);
   end(&s);
 }
 
 /* --- misuse, and no memory ------------------------------------------------------------ */
 
-static void wrong_calls(void **state)
+TEST_IN(wrong_calls, scene, s, begin_empty, end)
 {
   static const char *const methods[] = { "", "GE T", "GET\r\nX: y" };
   static const char *const paths[] = { "", "x", "/a b", "/a\r\nX: y", "/a#b" };
@@ -221,38 +212,34 @@ static void wrong_calls(void **state)
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   pai_client *client = (pai_client *)&options;
   pai_error *err = NULL;
-  scene s;
 
-  (void)state;
-  begin_empty(&s);
-  assert_int_equal(pai_client_new(&client, s.loop, &options, &err),
+  assert_int_equal(pai_client_new(&client, s->loop, &options, &err),
                    PAI_EINVAL);
   assert_null(client);
-  test_expect_error(err, PAI_EINVAL, "no socket");
+  test_expect_error(err, PAI_EINVAL, "set a socket or a URL");
   for (size_t i = 0; i < PAI__LEN(methods); i++) {
     q = (pai_client_request){ .struct_size = sizeof(q),
                               .path = "/",
                               .method = methods[i] };
-    assert_int_equal(pai_client_ask(NULL, s.client, &q, on_answer, &s, &err),
+    assert_int_equal(pai_client_ask(NULL, s->client, &q, on_answer, s, &err),
                      PAI_EINVAL);
     pai_error_free(err);
   }
   for (size_t i = 0; i < PAI__LEN(paths); i++) {
     q = (pai_client_request){ .struct_size = sizeof(q), .path = paths[i] };
-    assert_int_equal(pai_client_ask(NULL, s.client, &q, on_answer, &s, &err),
+    assert_int_equal(pai_client_ask(NULL, s->client, &q, on_answer, s, &err),
                      PAI_EINVAL);
     pai_error_free(err);
   }
   q = (pai_client_request){ .struct_size = sizeof(q),
                             .path = "/",
                             .accept = "a\nb" };
-  assert_int_equal(pai_client_ask(NULL, s.client, &q, on_answer, &s, NULL),
+  assert_int_equal(pai_client_ask(NULL, s->client, &q, on_answer, s, NULL),
                    PAI_EINVAL);
   q.struct_size = 1;
-  assert_int_equal(pai_client_ask(NULL, s.client, &q, on_answer, &s, NULL),
+  assert_int_equal(pai_client_ask(NULL, s->client, &q, on_answer, s, NULL),
                    PAI_EINVAL);
   pai_op_cancel(NULL);
-  end(&s);
 }
 
 static int ask_put(scene *s, pai_client *client)
@@ -296,29 +283,11 @@ static int ask_once(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
+TEST(no_memory_is_survived)
 {
   scene s;
 
-  (void)state;
   begin(&s, OK "Content-Length: 2\r\n\r\n{}");
   test_faults(ask_once, &s);
   end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_good_answer_comes_whole),
-    cmocka_unit_test(what_is_sent),
-    cmocka_unit_test(errors_are_the_servers),
-    cmocka_unit_test(broken_answers),
-    cmocka_unit_test(a_body_may_be_streamed),
-    cmocka_unit_test(operations_can_be_cancelled),
-    cmocka_unit_test(closing_cancels_all),
-    cmocka_unit_test(many_at_once),
-    cmocka_unit_test(wrong_calls),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

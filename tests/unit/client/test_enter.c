@@ -48,9 +48,9 @@ static void answer(played *p, const char *request, pai__buf *out)
   }
   assert_true(asks_for(request, "GET " PATH " "));
   (void)snprintf(text, sizeof(text), "\r\nHost: 127.0.0.1:%d\r\n", p->port);
-  assert_non_null(strstr(request, text));
-  assert_non_null(strstr(request, "\r\nConnection: Upgrade\r\n"));
-  assert_non_null(strstr(request, "\r\nUpgrade: openpai-stream\r\n"));
+  assert_has(request, text);
+  assert_has(request, "\r\nConnection: Upgrade\r\n");
+  assert_has(request, "\r\nUpgrade: openpai-stream\r\n");
   (void)snprintf(text, sizeof(text), "\r\nAuthorization: Bearer %s\r\n",
                  d->token != NULL ? d->token : "");
   if (d->token != NULL && strstr(request, text) == NULL)
@@ -138,8 +138,8 @@ static void go(desk *d, const char *user, bool hurry)
 {
   open_desk(d);
   d->hurry = hurry;
-  assert_int_equal(come(d, NULL, user), PAI_OK);
-  assert_int_equal(go_in(d), PAI_OK);
+  assert_ok(come(d, NULL, user));
+  assert_ok(go_in(d));
 }
 
 static void begin(desk *d, const char *user)
@@ -168,7 +168,7 @@ static void leave(desk *d)
 
 static void expect_whole(const desk *d)
 {
-  assert_int_equal(d->status, PAI_OK);
+  assert_ok(d->status);
   assert_int_equal(d->end.how, PAI_SESSION_EXIT);
   assert_int_equal(d->end.code, 7);
   assert_string_equal(d->out, "outerr");
@@ -177,11 +177,10 @@ static void expect_whole(const desk *d)
 
 /* --- the tests ---------------------------------------------------------------------- */
 
-static void a_session(void **state)
+ON_LOOPS(a_session)
 {
   static desk d;
 
-  (void)state;
   begin(&d, NULL);
   d.token = "abc";
   await_end(&d);
@@ -191,11 +190,10 @@ static void a_session(void **state)
   assert_int_equal(d.ends, 1);
 }
 
-static void refusals(void **state)
+ON_LOOPS(refusals)
 {
   static desk d;
 
-  (void)state;
   begin(&d, NULL);
   d.refuse = true;
   await_end(&d);
@@ -214,11 +212,10 @@ static void refusals(void **state)
   leave(&d);
 }
 
-static void logins(void **state)
+ON_LOOPS(logins)
 {
   static desk d;
 
-  (void)state;
   begin(&d, "ann");
   d.token = d.given = "new";
   await_end(&d);
@@ -228,32 +225,31 @@ static void logins(void **state)
   d.token = d.given = "newer";
   d.ends = d.started = 0;
   d.out[0] = '\0';
-  assert_int_equal(go_in(&d), PAI_OK);
+  assert_ok(go_in(&d));
   await_end(&d);
   expect_whole(&d);
   assert_int_equal(d.logins, 2);
   /* And never again. */
   d.token = "newest";
   d.ends = 0;
-  assert_int_equal(go_in(&d), PAI_OK);
+  assert_ok(go_in(&d));
   await_end(&d);
   assert_int_equal(d.status, PAI_EPERM);
   assert_int_equal(d.logins, 3);
   leave(&d);
 }
 
-static void nobody_listens(void **state)
+ON_LOOPS(nobody_listens)
 {
   static desk d;
 
-  (void)state;
   open_desk(&d);
-  assert_int_equal(come(&d, NULL, NULL), PAI_OK);
+  assert_ok(come(&d, NULL, NULL));
   played_close(&d.p);
-  assert_int_equal(go_in(&d), PAI_OK);
+  assert_ok(go_in(&d));
   await_end(&d);
   assert_int_equal(d.status, PAI_ENOTFOUND);
-  assert_non_null(strstr(d.text, "cannot connect to http://127.0.0.1:"));
+  assert_has(d.text, "cannot connect to http://127.0.0.1:");
   pai_client_close(d.client, on_closed, &d);
   while (d.closed == 0)
     (void)turn_loop(d.loop);
@@ -261,11 +257,10 @@ static void nobody_listens(void **state)
 }
 
 /* At each byte of what is said and of what is asked. */
-static void faults(void **state)
+ON_LOOPS(faults)
 {
   static desk d;
 
-  (void)state;
   for (int fault = NO_FAULT; fault < FAULTS; fault++)
     for (size_t at = fault == CUT_REQUEST ? 1 : 0; at < SAID; at += 3) {
       bool stall = fault == STALL && at >= sizeof(HEAD) - 1;
@@ -287,11 +282,10 @@ static void faults(void **state)
 }
 
 /* After so many turns; each ends once, or without a word. */
-static void the_client_is_closed(void **state)
+ON_LOOPS(the_client_is_closed)
 {
   static desk d;
 
-  (void)state;
   for (int login = 0; login < 2; login++)
     for (int turns = 0; turns < 12; turns++) {
       begin(&d, login ? "ann" : NULL);
@@ -312,12 +306,11 @@ static void the_client_is_closed(void **state)
     }
 }
 
-static void the_session_is_closed(void **state)
+ON_LOOPS(the_session_is_closed)
 {
   static desk d;
   int before;
 
-  (void)state;
   for (int login = 0; login < 2; login++)
     for (int turns = 0; turns < 12; turns++) {
       begin(&d, login ? "ann" : NULL);
@@ -360,26 +353,7 @@ static int without_memory(const pai_alloc *alloc, void *user_data)
   return rc == PAI_EIO ? PAI_ENOMEM : rc;
 }
 
-static void no_memory_is_survived(void **state)
+ON_LOOPS(no_memory_is_survived)
 {
-  (void)state;
   test_faults(without_memory, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_session),
-    cmocka_unit_test(refusals),
-    cmocka_unit_test(logins),
-    cmocka_unit_test(nobody_listens),
-    cmocka_unit_test(faults),
-    cmocka_unit_test(the_client_is_closed),
-    cmocka_unit_test(the_session_is_closed),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-
-  (void)unsetenv("http_proxy");
-  (void)unsetenv("all_proxy");
-  return run_on_all_loops(tests, PAI__LEN(tests));
 }

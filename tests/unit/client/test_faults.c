@@ -73,8 +73,7 @@ static void ask(pai_client *client, const exchange *x, outcome *o)
 
   q.method = x->method;
   q.path = "/api/v2/x";
-  assert_int_equal(pai_client_ask(NULL, client, &q, on_outcome, o, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(NULL, client, &q, on_outcome, o, NULL));
 }
 
 /* The number of requests that the server took. */
@@ -96,7 +95,7 @@ static size_t run(outcome *o, const exchange *x)
   options.total_time = x->time;
   options.first_wait = 1;
   options.seed = 7;
-  assert_int_equal(pai_client_new(&client, loop, &options, NULL), PAI_OK);
+  assert_ok(pai_client_new(&client, loop, &options, NULL));
   for (int i = 1; i <= x->request; i++) {
     ask(client, x, o);
     wait_for(loop, o, i);
@@ -145,7 +144,7 @@ static void check(const outcome *o, const exchange *x)
   } else if (played_shape->to_the_end) {
     bool headed = x->at >= head_len();
     if (x->fault == CUT && headed)
-      assert_int_equal(o->status, PAI_OK); /* who can tell */
+      assert_ok(o->status); /* who can tell */
     else if (x->fault != RESET || !headed)
       assert_int_equal(o->status, PAI_EIO);
   } else if (whole) {
@@ -182,39 +181,33 @@ static void break_everywhere(enum fault fault, uint32_t tries, pai_time time,
 
 /* --- the tests --------------------------------------------------------------------- */
 
-static void cuts(void **state)
+ON_LOOPS(cuts)
 {
-  (void)state;
   break_everywhere(CUT, 1, 0, stride(3));
 }
 
-static void resets(void **state)
+ON_LOOPS(resets)
 {
-  (void)state;
   break_everywhere(RESET, 1, 0, stride(5));
 }
 
-static void delays(void **state)
+ON_LOOPS(delays)
 {
-  (void)state;
   break_everywhere(DELAY, 1, 0, stride(5));
 }
 
-static void doubles(void **state)
+ON_LOOPS(doubles)
 {
-  (void)state;
   break_everywhere(DOUBLE, 1, 50 * 1000, stride(11));
 }
 
-static void stalls(void **state)
+ON_LOOPS(stalls)
 {
-  (void)state;
   break_everywhere(STALL, 1, 30 * 1000, stride(37));
 }
 
-static void cuts_that_are_mended(void **state)
+ON_LOOPS(cuts_that_are_mended)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(shapes); i++) {
     size_t len = strlen(shapes[i].text);
     played_shape = &shapes[i];
@@ -231,9 +224,8 @@ static void cuts_that_are_mended(void **state)
   }
 }
 
-static void cuts_of_requests(void **state)
+ON_LOOPS(cuts_of_requests)
 {
-  (void)state;
   played_shape = &shapes[0];
   for (size_t at = 1; at < 60; at += stride(7)) {
     exchange x = { "GET", CUT_REQUEST, at, 1, 1, 0 };
@@ -244,9 +236,8 @@ static void cuts_of_requests(void **state)
 }
 
 /* A POST may have done what it is for. */
-static void a_post_is_not_sent_twice(void **state)
+ON_LOOPS(a_post_is_not_sent_twice)
 {
-  (void)state;
   played_shape = &shapes[0];
   for (int request = 1; request <= 2; request++)
     for (size_t at = 0; at < strlen(shapes[0].text); at += stride(5)) {
@@ -258,9 +249,8 @@ static void a_post_is_not_sent_twice(void **state)
     }
 }
 
-static void cancelled_everywhere(void **state)
+ON_LOOPS(cancelled_everywhere)
 {
-  (void)state;
   played_shape = &shapes[1];
   for (size_t at = 0; at < strlen(shapes[1].text); at += stride(9)) {
     static played p;
@@ -276,9 +266,8 @@ static void cancelled_everywhere(void **state)
     p.at = at;
     options.url = p.url;
     q.path = "/x";
-    assert_int_equal(pai_client_new(&client, loop, &options, NULL), PAI_OK);
-    assert_int_equal(pai_client_ask(&op, client, &q, on_outcome, &o, NULL),
-                     PAI_OK);
+    assert_ok(pai_client_new(&client, loop, &options, NULL));
+    assert_ok(pai_client_ask(&op, client, &q, on_outcome, &o, NULL));
     while (p.requests == 0)
       assert_true(turn_loop(loop));
     pai_op_cancel(op);
@@ -289,20 +278,4 @@ static void cancelled_everywhere(void **state)
     played_close(&p);
     close_loop(loop);
   }
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(cuts),
-    cmocka_unit_test(resets),
-    cmocka_unit_test(delays),
-    cmocka_unit_test(doubles),
-    cmocka_unit_test(stalls),
-    cmocka_unit_test(cuts_that_are_mended),
-    cmocka_unit_test(cuts_of_requests),
-    cmocka_unit_test(a_post_is_not_sent_twice),
-    cmocka_unit_test(cancelled_everywhere),
-  };
-  return run_on_all_loops(tests, PAI__LEN(tests));
 }

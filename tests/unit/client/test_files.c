@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "client/caller.h"
 
+#include <openpai/client_files.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,52 +75,44 @@ static int fetch(caller *w, uint64_t offset, int64_t modified)
   o.on_data = keep;
   w->log_len = 0;
   memset(w->log, 0, sizeof(w->log));
-  assert_int_equal(
-    pai_client_get_file(NULL, w->client, &o, on_outcome, &w->o, NULL), PAI_OK);
+  assert_ok(pai_client_get_file(NULL, w->client, &o, on_outcome, &w->o, NULL));
   assert_int_equal(w->o.calls, calls); /* never from inside */
   wait_for(w->loop, &w->o, calls + 1);
   return w->o.status;
 }
 
-static void a_file_is_fetched(void **state)
+CALLING(serve, a_file_is_fetched)
 {
-  static caller w;
-
-  (void)state;
-  caller_begin(&w, true, serve);
-  assert_int_equal(fetch(&w, 0, 0), PAI_OK);
-  assert_string_equal(w.log, text);
-  assert_int_equal(fetch(&w, 4, 77), PAI_OK);
-  assert_string_equal(w.log, text + 4);
-  w.enough = 3;
-  assert_int_equal(fetch(&w, 0, 77), PAI_EUSER);
-  caller_end(&w);
+  assert_ok(fetch(w, 0, 0));
+  assert_string_equal(w->log, text);
+  assert_ok(fetch(w, 4, 77));
+  assert_string_equal(w->log, text + 4);
+  w->enough = 3;
+  assert_int_equal(fetch(w, 0, 77), PAI_EUSER);
 }
 
 /* Wherever the answer is cut, each byte comes once. */
-static void a_cut_loses_nothing(void **state)
+ON_LOOPS(a_cut_loses_nothing)
 {
   static caller w;
   size_t head;
 
-  (void)state;
   for (head = 0; head < 160; head++) {
     caller_begin(&w, true, serve);
     w.p.fault = CUT;
     w.p.at = head;
     w.p.fault_connections = 2;
-    assert_int_equal(fetch(&w, 0, 77), PAI_OK);
+    assert_ok(fetch(&w, 0, 77));
     assert_string_equal(w.log, text);
     caller_end(&w);
   }
 }
 
 /* Two versions of a file are never mixed. */
-static void a_file_that_changed_is_told(void **state)
+ON_LOOPS(a_file_that_changed_is_told)
 {
   static caller w;
 
-  (void)state;
   changed = true;
   caller_begin(&w, true, serve);
   assert_int_equal(fetch(&w, 4, 77), PAI_EEXISTS);
@@ -218,79 +212,54 @@ static void empty_server(size_t keeps)
   step = keeps;
 }
 
-static void a_file_is_sent(void **state)
+ON_LOOPS(a_file_is_sent)
 {
   static caller w;
 
-  (void)state;
   for (size_t keeps = 1; keeps <= SIZE; keeps++) {
     caller_begin(&w, true, take);
     empty_server(keeps);
-    assert_int_equal(send(&w, keeps % 2 == 0 ? "name" : NULL, read_text),
-                     PAI_OK);
+    assert_ok(send(&w, keeps % 2 == 0 ? "name" : NULL, read_text));
     assert_string_equal(arrived, text);
     assert_int_equal(progress, SIZE);
     caller_end(&w);
   }
 }
 
-static void it_goes_on_behind_what_has_arrived(void **state)
+CALLING(take, it_goes_on_behind_what_has_arrived)
 {
-  static caller w;
-
-  (void)state;
-  caller_begin(&w, true, take);
   empty_server(SIZE);
   memcpy(arrived, "ONE\nTWO", 7);
   narrived = 7;
-  assert_int_equal(send(&w, "name", read_text), PAI_OK);
+  assert_ok(send(w, "name", read_text));
   assert_string_equal(arrived, "ONE\nTWO\nthree\nfour\nfive\nsix\n");
   empty_server(0); /* it keeps nothing */
-  assert_int_equal(send(&w, "name", read_text), PAI_EIO);
-  assert_int_equal(send(&w, NULL, read_nothing), PAI_EIO);
-  caller_end(&w);
+  assert_int_equal(send(w, "name", read_text), PAI_EIO);
+  assert_int_equal(send(w, NULL, read_nothing), PAI_EIO);
 }
 
 /* --- wrong --------------------------------------------------------------------------- */
 
-static void wrong_arguments(void **state)
+CALLING(serve, wrong_arguments)
 {
   pai_client_get_file_options get = PAI_CLIENT_GET_FILE_OPTIONS_INIT;
   pai_client_put_file_options put = PAI_CLIENT_PUT_FILE_OPTIONS_INIT;
-  static caller w;
 
-  (void)state;
-  caller_begin(&w, true, serve);
   assert_int_equal(
-    pai_client_get_file(NULL, w.client, &get, on_outcome, &w.o, NULL),
+    pai_client_get_file(NULL, w->client, &get, on_outcome, &w->o, NULL),
     PAI_EINVAL);
   get.path = "x";
   get.on_data = keep;
   get.job = "~";
   assert_int_equal(
-    pai_client_get_file(NULL, w.client, &get, on_outcome, &w.o, NULL),
+    pai_client_get_file(NULL, w->client, &get, on_outcome, &w->o, NULL),
     PAI_EINVAL);
   put.job = "ann~one";
   put.path = "x";
   assert_int_equal(
-    pai_client_put_file(NULL, w.client, &put, on_outcome, &w.o, NULL),
+    pai_client_put_file(NULL, w->client, &put, on_outcome, &w->o, NULL),
     PAI_EINVAL);
   assert_int_equal(
-    pai_client_files(NULL, w.client, "", NULL, on_outcome, &w.o, NULL),
+    pai_client_files(NULL, w->client, "", NULL, on_outcome, &w->o, NULL),
     PAI_EINVAL);
-  caller_end(&w);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_file_is_fetched),
-    cmocka_unit_test(a_cut_loses_nothing),
-    cmocka_unit_test(a_file_that_changed_is_told),
-    cmocka_unit_test(a_file_is_sent),
-    cmocka_unit_test(it_goes_on_behind_what_has_arrived),
-    cmocka_unit_test(wrong_arguments),
-  };
-
-  return run_on_all_loops(tests, sizeof(tests) / sizeof(tests[0]));
 }

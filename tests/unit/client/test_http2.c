@@ -85,8 +85,7 @@ static bool begin(stage *s)
   (void)snprintf(url, sizeof(url), "https://127.0.0.1:%d", port);
   options.url = url;
   options.ca_file = s->ca_file;
-  assert_int_equal(pai_client_new(&s->client, s->loop, &options, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_new(&s->client, s->loop, &options, NULL));
   return true;
 }
 
@@ -119,18 +118,16 @@ static void ask_many(stage *s, int count)
 
   q.path = "/x";
   for (int i = 0; i < count; i++)
-    assert_int_equal(pai_client_ask(NULL, s->client, &q, on_outcome, &o, NULL),
-                     PAI_OK);
+    assert_ok(pai_client_ask(NULL, s->client, &q, on_outcome, &o, NULL));
   wait_for(s->loop, &o, count);
-  assert_int_equal(o.status, PAI_OK);
+  assert_ok(o.status);
   assert_string_equal(o.body, "2.0 1");
 }
 
-static void one_connection_is_enough(void **state)
+ON_LOOPS(one_connection_is_enough)
 {
   static stage s;
 
-  (void)state;
   if (begin(&s))
     ask_many(&s, 200);
   end(&s);
@@ -155,18 +152,16 @@ static void on_end(void *user_data, int status, const pai_client_answer *a)
 }
 
 /* One that is paused is in nobody's way, though all share a connection. */
-static void paused_beside_others(void **state)
+ON_LOOPS(paused_beside_others)
 {
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   static stage s;
 
-  (void)state;
   if (begin(&s)) {
     s.pauses = true;
     q.path = "/large";
     q.on_body = on_body;
-    assert_int_equal(pai_client_ask(&s.op, s.client, &q, on_end, &s, NULL),
-                     PAI_OK);
+    assert_ok(pai_client_ask(&s.op, s.client, &q, on_end, &s, NULL));
     for (int i = 0; i < 5; i++) {
       size_t taken = s.taken;
       /* A turn that pauses it may leave nothing to do. */
@@ -183,20 +178,8 @@ static void paused_beside_others(void **state)
     assert_true(s.taken < 1 << 20);
     s.pauses = false;
     wait_for(s.loop, &s.o, 1);
-    assert_int_equal(s.o.status, PAI_OK);
+    assert_ok(s.o.status);
     assert_int_equal(s.taken, 32 << 20);
   }
   end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(one_connection_is_enough),
-    cmocka_unit_test(paused_beside_others),
-  };
-
-  (void)unsetenv("https_proxy");
-  (void)unsetenv("all_proxy");
-  return run_on_all_loops(tests, PAI__LEN(tests));
 }

@@ -1,5 +1,6 @@
 /* The client, and who listens where it asks. */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "client/scene.h"
 
 #include <fcntl.h>
@@ -8,52 +9,43 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void nobody_listens(void **state)
+TEST_IN(nobody_listens, scene, s, begin_empty, end)
 {
   int fd;
-  scene s;
 
-  (void)state;
-  begin_empty(&s);
-  get(&s, "/x"); /* no socket */
-  assert_int_equal(s.status, PAI_ENOTFOUND);
-  assert_int_equal(s.http_status, 0);
-  assert_non_null(strstr(s.message, s.path));
-  assert_int_equal(pai__socket_listen(&fd, s.path, 1), 0);
+  get(s, "/x"); /* no socket */
+  assert_int_equal(s->status, PAI_ENOTFOUND);
+  assert_int_equal(s->http_status, 0);
+  assert_has(s->message, s->path);
+  assert_int_equal(pai__socket_listen(&fd, s->path, 1), 0);
   (void)close(fd);
-  get(&s, "/x"); /* one that was left behind */
-  assert_int_equal(s.status, PAI_ENOTFOUND);
-  end(&s);
+  get(s, "/x"); /* one that was left behind */
+  assert_int_equal(s->status, PAI_ENOTFOUND);
 }
 
-static void what_is_no_socket(void **state)
+TEST_IN(what_is_no_socket, scene, s, begin_empty, end)
 {
   char other[96];
   int fd;
-  scene s;
 
-  (void)state;
-  begin_empty(&s);
-  fd = open(s.path, O_CREAT | O_WRONLY, 0600);
+  fd = open(s->path, O_CREAT | O_WRONLY, 0600);
   (void)close(fd);
-  get(&s, "/x");
-  assert_int_equal(s.status, PAI_EPERM);
-  (void)unlink(s.path);
-  (void)snprintf(other, sizeof(other), "%s/other", s.dir);
+  get(s, "/x");
+  assert_int_equal(s->status, PAI_EPERM);
+  (void)unlink(s->path);
+  (void)snprintf(other, sizeof(other), "%s/other", s->dir);
   assert_int_equal(pai__socket_listen(&fd, other, 1), 0);
-  assert_int_equal(symlink(other, s.path), 0);
-  get(&s, "/x"); /* though it leads to one of this user's */
-  assert_int_equal(s.status, PAI_EPERM);
+  assert_int_equal(symlink(other, s->path), 0);
+  get(s, "/x"); /* though it leads to one of this user's */
+  assert_int_equal(s->status, PAI_EPERM);
   (void)close(fd);
   (void)unlink(other);
-  end(&s);
 }
 
-static void anothers_socket(void **state)
+TEST(anothers_socket)
 {
   scene s;
 
-  (void)state;
   if (geteuid() != 0) {
     print_message("skipped: only root can play another user\n");
     skip();
@@ -62,20 +54,19 @@ static void anothers_socket(void **state)
   assert_int_equal(chown(s.path, 65534, 65534), 0);
   get(&s, "/x");
   assert_int_equal(s.status, PAI_EPERM);
-  assert_non_null(strstr(s.message, "belongs to another user: 65534"));
+  assert_has(s.message, "belongs to another user: 65534");
   assert_int_equal(s.connections, 0);
   end(&s);
 }
 
 /* The file is this user's, but another one listens. */
-static void another_listens(void **state)
+TEST(another_listens)
 {
   int fd, ready[2];
   char c;
   pid_t child;
   scene s;
 
-  (void)state;
   if (geteuid() != 0) {
     print_message("skipped: only root can play another user\n");
     skip();
@@ -98,45 +89,30 @@ static void another_listens(void **state)
   assert_int_equal(chown(s.path, 0, 0), 0);
   get(&s, "/x");
   assert_int_equal(s.status, PAI_EPERM);
-  assert_non_null(strstr(s.message, "another user listens"));
+  assert_has(s.message, "another user listens");
   (void)kill(child, SIGKILL);
   (void)waitpid(child, NULL, 0);
   end(&s);
 }
 
-static void a_long_path(void **state)
+TEST_IN(a_long_path, scene, s, begin_empty, end)
 {
   char dir[400], path[420];
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
-  scene s;
 
-  (void)state;
-  begin_empty(&s);
-  (void)snprintf(dir, sizeof(dir), "%s/%0200d", s.dir, 0);
+  (void)snprintf(dir, sizeof(dir), "%s/%0200d", s->dir, 0);
   (void)snprintf(path, sizeof(path), "%s/socket", dir);
   assert_int_equal(mkdir(dir, 0700), 0);
-  assert_int_equal(pai__socket_listen(&s.listener, path, 1), 0);
-  s.answer = OK "Content-Length: 0\r\n\r\n";
-  assert_int_equal(pai__poll_new(&s.listen_watch, &pai__libc_alloc, s.loop,
-                                 s.listener, on_connection, &s, NULL),
-                   PAI_OK);
-  pai__poll_set(s.listen_watch, PAI__READABLE);
-  pai_client_close(s.client, NULL, NULL);
+  assert_int_equal(pai__socket_listen(&s->listener, path, 1), 0);
+  s->answer = OK "Content-Length: 0\r\n\r\n";
+  assert_ok(pai__poll_new(&s->listen_watch, &pai__libc_alloc, s->loop,
+                          s->listener, on_connection, s, NULL));
+  pai__poll_set(s->listen_watch, PAI__READABLE);
+  pai_client_close(s->client, NULL, NULL);
   options.socket = path;
-  assert_int_equal(pai_client_new(&s.client, s.loop, &options, NULL), PAI_OK);
-  get(&s, "/x");
-  assert_int_equal(s.status, PAI_OK);
+  assert_ok(pai_client_new(&s->client, s->loop, &options, NULL));
+  get(s, "/x");
+  assert_ok(s->status);
   (void)unlink(path);
   (void)rmdir(dir);
-  end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(nobody_listens),  cmocka_unit_test(what_is_no_socket),
-    cmocka_unit_test(anothers_socket), cmocka_unit_test(another_listens),
-    cmocka_unit_test(a_long_path),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void answer(played *p, const char *request, pai__buf *out)
   if (asks_for(request, "POST /api/v2/authn/basic/login ")) {
     d->logins++;
     assert_null(strcasestr(request, "authorization:"));
-    assert_non_null(strstr(request, "\"password\":\"se\\\"cret\""));
+    assert_has(request, "\"password\":\"se\\\"cret\"");
     (void)snprintf(text, sizeof(text),
                    "{\"user\":\"ann\",\"token\":\"%s\",\"admin\":false}",
                    d->token);
@@ -66,7 +66,7 @@ static void begin_as(desk *d, pai_client_options *options)
   d->p.user_data = d;
   options->url = d->p.url;
   options->first_wait = 1;
-  assert_int_equal(pai_client_new(&d->client, d->loop, options, NULL), PAI_OK);
+  assert_ok(pai_client_new(&d->client, d->loop, options, NULL));
 }
 
 static void begin_with_password(desk *d)
@@ -91,36 +91,33 @@ static void get(desk *d, outcome *o)
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
 
   q.path = "/api/v2/x";
-  assert_int_equal(pai_client_ask(NULL, d->client, &q, on_outcome, o, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(NULL, d->client, &q, on_outcome, o, NULL));
 }
 
 /* --- the tests --------------------------------------------------------------------- */
 
-static void many_wait_for_one_login(void **state)
+ON_LOOPS(many_wait_for_one_login)
 {
   static desk d;
   outcome o = { 0 };
 
-  (void)state;
   begin_with_password(&d);
   assert_null(pai_client_token(d.client));
   assert_string_equal(pai_client_user(d.client), "ann");
   for (int i = 0; i < 20; i++)
     get(&d, &o);
   wait_for(d.loop, &o, 20);
-  assert_int_equal(o.status, PAI_OK);
+  assert_ok(o.status);
   assert_int_equal(d.logins, 1);
   assert_string_equal(pai_client_token(d.client), TOKEN_OF_ANN);
   end(&d);
 }
 
-static void a_token_that_is_no_longer_good(void **state)
+ON_LOOPS(a_token_that_is_no_longer_good)
 {
   static desk d;
   outcome o = { 0 };
 
-  (void)state;
   begin_with_password(&d);
   get(&d, &o);
   wait_for(d.loop, &o, 1);
@@ -128,7 +125,7 @@ static void a_token_that_is_no_longer_good(void **state)
   for (int i = 0; i < 5; i++)
     get(&d, &o);
   wait_for(d.loop, &o, 6);
-  assert_int_equal(o.status, PAI_OK);
+  assert_ok(o.status);
   assert_int_equal(o.tries, 1);
   assert_int_equal(d.logins, 2);
 
@@ -143,35 +140,33 @@ static void a_token_that_is_no_longer_good(void **state)
 }
 
 /* Before it expires there is another one; nobody has to refuse it. */
-static void a_token_that_expires(void **state)
+ON_LOOPS(a_token_that_expires)
 {
   static desk d;
   outcome o = { 0 };
 
-  (void)state;
   begin_with_password(&d);
   d.token = TOKEN_FOR_A_SECOND;
   while (d.logins < 2) {
     get(&d, &o);
     wait_for(d.loop, &o, o.calls + 1);
-    assert_int_equal(o.status, PAI_OK);
+    assert_ok(o.status);
   }
   end(&d);
 }
 
-static void a_token_alone(void **state)
+ON_LOOPS(a_token_alone)
 {
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
   static desk d;
   outcome o = { 0 };
 
-  (void)state;
   options.token = TOKEN_OF_ANN;
   begin_as(&d, &options);
   assert_string_equal(pai_client_user(d.client), "ann");
   get(&d, &o);
   wait_for(d.loop, &o, 1);
-  assert_int_equal(o.status, PAI_OK);
+  assert_ok(o.status);
   d.deaf = true;
   get(&d, &o);
   wait_for(d.loop, &o, 2);
@@ -181,12 +176,11 @@ static void a_token_alone(void **state)
   end(&d);
 }
 
-static void a_wrong_password(void **state)
+ON_LOOPS(a_wrong_password)
 {
   static desk d;
   outcome o = { 0 };
 
-  (void)state;
   begin_with_password(&d);
   d.refusal = "{\"code\":\"IncorrectPasswordError\",\"message\":\"Password is "
               "incorrect.\"}";
@@ -199,35 +193,31 @@ static void a_wrong_password(void **state)
   d.refusal = NULL; /* it can be asked again */
   get(&d, &o);
   wait_for(d.loop, &o, 3);
-  assert_int_equal(o.status, PAI_OK);
+  assert_ok(o.status);
   end(&d);
 }
 
-static void logging_in_and_out(void **state)
+ON_LOOPS(logging_in_and_out)
 {
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
   static desk d;
   outcome o = { 0 };
   pai_error *err = NULL;
 
-  (void)state;
   begin_as(&d, &options);
-  assert_int_equal(pai_client_logout(NULL, d.client, on_outcome, &o, &err),
-                   PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "not logged in");
-  assert_int_equal(
-    pai_client_login(NULL, d.client, "ann", "se\"cret", on_outcome, &o, NULL),
-    PAI_OK);
+  assert_fails(pai_client_logout(NULL, d.client, on_outcome, &o, &err), err,
+               PAI_EINVAL, "not logged in");
+  assert_ok(
+    pai_client_login(NULL, d.client, "ann", "se\"cret", on_outcome, &o, NULL));
   wait_for(d.loop, &o, 1);
-  assert_int_equal(o.status, PAI_OK);
-  assert_non_null(strstr(o.body, "\"admin\":false"));
+  assert_ok(o.status);
+  assert_has(o.body, "\"admin\":false");
   get(&d, &o);
   wait_for(d.loop, &o, 2);
-  assert_int_equal(o.status, PAI_OK);
-  assert_int_equal(pai_client_logout(NULL, d.client, on_outcome, &o, NULL),
-                   PAI_OK);
+  assert_ok(o.status);
+  assert_ok(pai_client_logout(NULL, d.client, on_outcome, &o, NULL));
   wait_for(d.loop, &o, 3);
-  assert_int_equal(o.status, PAI_OK);
+  assert_ok(o.status);
   assert_int_equal(d.logouts, 1);
   assert_null(pai_client_token(d.client));
   get(&d, &o);
@@ -236,36 +226,32 @@ static void logging_in_and_out(void **state)
   assert_int_equal(d.logins, 1);
 
   d.refusal = "{\"message\":\"no\"}";
-  assert_int_equal(
-    pai_client_login(NULL, d.client, "ann", "se\"cret", on_outcome, &o, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_client_login(NULL, d.client, "ann", "se\"cret", on_outcome, &o, NULL));
   wait_for(d.loop, &o, 5);
   assert_int_equal(o.status, PAI_EPERM);
   d.refusal = NULL;
   d.token = "";
-  assert_int_equal(
-    pai_client_login(NULL, d.client, "ann", "se\"cret", on_outcome, &o, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_client_login(NULL, d.client, "ann", "se\"cret", on_outcome, &o, NULL));
   wait_for(d.loop, &o, 6);
   assert_int_equal(o.status, PAI_EIO);
-  assert_non_null(strstr(o.message, "no token"));
+  assert_has(o.message, "no token");
   end(&d);
 }
 
 /* One waits for the login, and goes, or all do. */
-static void cancelled_while_it_waits(void **state)
+ON_LOOPS(cancelled_while_it_waits)
 {
   static desk d;
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   outcome o = { 0 }, other = { 0 };
   pai_op *op;
 
-  (void)state;
   begin_with_password(&d);
   d.slow_login = true;
   q.path = "/x";
-  assert_int_equal(pai_client_ask(&op, d.client, &q, on_outcome, &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(&op, d.client, &q, on_outcome, &o, NULL));
   get(&d, &other);
   while (d.logins == 0)
     assert_true(turn_loop(d.loop));
@@ -297,7 +283,7 @@ static void lead_away(played *p, const char *request, pai__buf *out)
     say(out, "200 OK", "{}");
 }
 
-static void another_server_is_not_told(void **state)
+ON_LOOPS(another_server_is_not_told)
 {
   static played first, other;
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
@@ -306,64 +292,44 @@ static void another_server_is_not_told(void **state)
   pai_client *client;
   outcome o = { 0 };
 
-  (void)state;
   played_open(&first, loop, lead_away);
   played_open(&other, loop, lead_away);
   options.url = first.url;
   options.token = "top.secret";
-  assert_int_equal(pai_client_new(&client, loop, &options, NULL), PAI_OK);
+  assert_ok(pai_client_new(&client, loop, &options, NULL));
 
   (void)snprintf(location, sizeof(location), "%s/api/v2/home", first.url);
   q.path = "/api/v2/away";
-  assert_int_equal(pai_client_ask(NULL, client, &q, on_outcome, &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(NULL, client, &q, on_outcome, &o, NULL));
   wait_for(loop, &o, 1);
-  assert_int_equal(o.status, PAI_OK); /* the same one is told again */
-  assert_non_null(strstr(strstr(first.seen.data, "/home"), "top.secret"));
+  assert_ok(o.status); /* the same one is told again */
+  assert_has(strstr(first.seen.data, "/home"), "top.secret");
 
   (void)snprintf(location, sizeof(location), "%s/api/v2/there", other.url);
-  assert_int_equal(pai_client_ask(NULL, client, &q, on_outcome, &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(NULL, client, &q, on_outcome, &o, NULL));
   wait_for(loop, &o, 2);
-  assert_int_equal(o.status, PAI_OK);
-  assert_non_null(strstr(other.seen.data, "/there"));
+  assert_ok(o.status);
+  assert_has(other.seen.data, "/there");
   assert_null(strstr(other.seen.data, "top.secret"));
 
   q.method = "POST"; /* what would be done there is not */
   q.body = "body";
   q.body_len = 4;
-  assert_int_equal(pai_client_ask(NULL, client, &q, on_outcome, &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(NULL, client, &q, on_outcome, &o, NULL));
   wait_for(loop, &o, 3);
   assert_int_equal(o.status, PAI_EIO);
   assert_int_equal(o.http_status, 302);
-  assert_non_null(strstr(o.help, "/there"));
+  assert_has(o.help, "/there");
   assert_int_equal(other.requests, 1);
 
   q = (pai_client_request)PAI_CLIENT_REQUEST_INIT; /* not to files */
   q.path = "/api/v2/away";
   (void)snprintf(location, sizeof(location), "file:///etc/passwd");
-  assert_int_equal(pai_client_ask(NULL, client, &q, on_outcome, &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(NULL, client, &q, on_outcome, &o, NULL));
   wait_for(loop, &o, 4);
   assert_int_equal(o.status, PAI_EPERM);
   close_client(loop, client);
   played_close(&first);
   played_close(&other);
   close_loop(loop);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(many_wait_for_one_login),
-    cmocka_unit_test(a_token_that_is_no_longer_good),
-    cmocka_unit_test(a_token_that_expires),
-    cmocka_unit_test(a_token_alone),
-    cmocka_unit_test(a_wrong_password),
-    cmocka_unit_test(logging_in_and_out),
-    cmocka_unit_test(cancelled_while_it_waits),
-    cmocka_unit_test(another_server_is_not_told),
-  };
-  return run_on_all_loops(tests, PAI__LEN(tests));
 }

@@ -67,8 +67,7 @@ static void begin(stage *s, pai_client_options options)
   s->p.user_data = s;
   options.url = s->p.url;
   options.user_data = s;
-  assert_int_equal(pai_client_new(&s->client, s->loop, &options, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_new(&s->client, s->loop, &options, NULL));
 }
 
 static void end(stage *s)
@@ -85,43 +84,40 @@ static void ask(stage *s, const char *method, const char *path)
 
   q.method = method;
   q.path = path;
-  assert_int_equal(
-    pai_client_ask(&s->op, s->client, &q, on_outcome, &s->o, NULL), PAI_OK);
+  assert_ok(pai_client_ask(&s->op, s->client, &q, on_outcome, &s->o, NULL));
   assert_int_equal(s->o.calls, calls); /* not from inside */
   wait_for(s->loop, &s->o, calls + 1);
 }
 
 /* --- tries -------------------------------------------------------------------------- */
 
-static void refusals_for_the_moment(void **state)
+ON_LOOPS(refusals_for_the_moment)
 {
   static const char *const methods[] = { "GET", "POST" };
   static stage s;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(methods); i++) {
     begin(&s, defaults());
     s.refusals = 2;
     s.refusal = "HTTP/1.1 503 Busy\r\nContent-Length: 18\r\n\r\n"
                 "{\"message\":\"full\"}";
     ask(&s, methods[i], "/api/v2/x?token=secret");
-    assert_int_equal(s.o.status, PAI_OK);
+    assert_ok(s.o.status);
     assert_string_equal(s.o.body, "{}"); /* nothing of the refusals */
     assert_int_equal(s.o.tries, 3);
     assert_int_equal(s.retries, 2);
     assert_string_equal(s.why, "full");
     assert_null(strstr(s.path, "secret"));
-    assert_non_null(strstr(s.path, "/api/v2/x"));
+    assert_has(s.path, "/api/v2/x");
     end(&s);
   }
 }
 
-static void at_most_so_many(void **state)
+ON_LOOPS(at_most_so_many)
 {
   pai_client_options options = defaults();
   static stage s;
 
-  (void)state;
   options.most_tries = 3;
   begin(&s, options);
   s.refusals = 99;
@@ -135,12 +131,11 @@ static void at_most_so_many(void **state)
   end(&s);
 }
 
-static void the_server_says_when(void **state)
+ON_LOOPS(the_server_says_when)
 {
   pai_client_options options = defaults();
   static stage s;
 
-  (void)state;
   begin(&s, options);
   s.refusals = 1;
   s.refusal = "HTTP/1.1 429 Slow\r\nRetry-After: 500\r\n"
@@ -171,20 +166,18 @@ static void the_server_says_when(void **state)
   end(&s);
 }
 
-static void closed_while_it_waits(void **state)
+ON_LOOPS(closed_while_it_waits)
 {
   pai_client_options options = defaults();
   static stage s;
 
-  (void)state;
   options.first_wait = options.most_wait = (pai_time)3600 * 1000 * 1000;
   begin(&s, options);
   s.refusals = 1;
   s.refusal = "HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n";
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   q.path = "/x";
-  assert_int_equal(pai_client_ask(&s.op, s.client, &q, on_outcome, &s.o, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(&s.op, s.client, &q, on_outcome, &s.o, NULL));
   while (s.retries == 0)
     assert_true(turn_loop(s.loop));
   assert_int_equal(s.o.calls, 0);
@@ -193,36 +186,34 @@ static void closed_while_it_waits(void **state)
   assert_int_equal(s.o.status, PAI_ECANCELED);
 }
 
-static void nobody_listens(void **state)
+ON_LOOPS(nobody_listens)
 {
   pai_client_options options = defaults();
   static stage s;
 
-  (void)state;
   options.most_tries = 2;
   begin(&s, options);
   played_close(&s.p); /* and so its port is nobody's */
   ask(&s, "POST", "/x");
   assert_int_equal(s.o.status, PAI_ENOTFOUND);
   assert_int_equal(s.o.tries, 2); /* nothing was sent: even a POST */
-  assert_non_null(strstr(s.o.message, "cannot connect to http://127.0.0.1"));
+  assert_has(s.o.message, "cannot connect to http://127.0.0.1");
   close_client(s.loop, s.client);
   close_loop(s.loop);
 }
 
 /* --- limits --------------------------------------------------------------------------- */
 
-static void answers_have_a_limit(void **state)
+ON_LOOPS(answers_have_a_limit)
 {
   pai_client_options options = defaults();
   static stage s;
 
-  (void)state;
   options.most_answer = 4096;
   begin(&s, options);
   memset(s.big, 'x', 4096);
   ask(&s, NULL, "/x");
-  assert_int_equal(s.o.status, PAI_OK);
+  assert_ok(s.o.status);
   memset(s.big, 'x', 4097);
   ask(&s, NULL, "/x");
   assert_int_equal(s.o.status, PAI_ELIMIT);
@@ -230,12 +221,11 @@ static void answers_have_a_limit(void **state)
   end(&s);
 }
 
-static void nothing_comes(void **state)
+ON_LOOPS(nothing_comes)
 {
   pai_client_options options = defaults();
   static stage s;
 
-  (void)state;
   options.total_time = 20 * 1000;
   begin(&s, options);
   s.refusals = 99;
@@ -256,18 +246,17 @@ static void nothing_comes(void **state)
   end(&s);
 }
 
-static void heads_and_no_content(void **state)
+ON_LOOPS(heads_and_no_content)
 {
   static stage s;
 
-  (void)state;
   begin(&s, defaults());
   s.refusals = 1;
   s.refusal = "HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n";
   ask(&s, "HEAD", "/x");
-  assert_int_equal(s.o.status, PAI_OK);
+  assert_ok(s.o.status);
   ask(&s, "GET", "/x"); /* and what was set for it is not for this */
-  assert_int_equal(s.o.status, PAI_OK);
+  assert_ok(s.o.status);
   assert_string_equal(s.o.body, "{}");
   ask(&s, "PUT", "/x");
   ask(&s, "GET", "/x");
@@ -284,26 +273,23 @@ static void ask_on(void *user_data, int status, const pai_client_answer *a)
   stage *s = user_data;
 
   (void)a;
-  assert_int_equal(status, PAI_OK);
+  assert_ok(status);
   q.path = "/x";
   s->retries++;
   if (s->retries < 100)
-    assert_int_equal(pai_client_ask(NULL, s->client, &q, ask_on, s, NULL),
-                     PAI_OK);
+    assert_ok(pai_client_ask(NULL, s->client, &q, ask_on, s, NULL));
   else
     pai_client_close(s->client, NULL, NULL);
 }
 
-static void asked_in_callbacks(void **state)
+ON_LOOPS(asked_in_callbacks)
 {
   static stage s;
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
 
-  (void)state;
   begin(&s, defaults());
   q.path = "/x";
-  assert_int_equal(pai_client_ask(NULL, s.client, &q, ask_on, &s, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(NULL, s.client, &q, ask_on, &s, NULL));
   while (s.retries < 100)
     assert_true(turn_loop(s.loop));
   assert_int_equal(s.p.connections, 1);
@@ -312,33 +298,31 @@ static void asked_in_callbacks(void **state)
 }
 
 /* A proxy is asked for the whole URL, and is not told who asks by itself. */
-static void through_a_proxy(void **state)
+ON_LOOPS(through_a_proxy)
 {
   pai_client_options options = defaults();
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   static stage s;
   pai_client *client;
 
-  (void)state;
   begin(&s, options);
   options.url = "http://pai.invalid/rest-server/";
   options.proxy = s.p.url;
   options.user_data = &s;
-  assert_int_equal(pai_client_new(&client, s.loop, &options, NULL), PAI_OK);
+  assert_ok(pai_client_new(&client, s.loop, &options, NULL));
   q.path = "/api/v2/info";
-  assert_int_equal(pai_client_ask(NULL, client, &q, on_outcome, &s.o, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(NULL, client, &q, on_outcome, &s.o, NULL));
   wait_for(s.loop, &s.o, 1);
-  assert_int_equal(s.o.status, PAI_OK);
-  assert_non_null(strstr(
-    s.p.seen.data, "GET http://pai.invalid/rest-server/api/v2/info HTTP/1.1"));
+  assert_ok(s.o.status);
+  assert_has(s.p.seen.data,
+             "GET http://pai.invalid/rest-server/api/v2/info HTTP/1.1");
   close_client(s.loop, client);
   end(&s);
 }
 
 /* --- options ---------------------------------------------------------------------------- */
 
-static void wrong_options(void **state)
+ON_LOOPS(wrong_options)
 {
   static const char *const urls[] = {
     "",
@@ -363,7 +347,6 @@ static void wrong_options(void **state)
   pai_client *client;
   pai_error *err;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(urls); i++) {
     options.url = urls[i];
     assert_int_equal(pai_client_new(&client, loop, &options, &err),
@@ -390,28 +373,7 @@ static void wrong_options(void **state)
   /* Whoever knows the first version says nothing behind it. */
   options.struct_size = offsetof(pai_client_options, url);
   options.socket = "/nowhere";
-  assert_int_equal(pai_client_new(&client, loop, &options, NULL), PAI_OK);
+  assert_ok(pai_client_new(&client, loop, &options, NULL));
   close_client(loop, client);
   close_loop(loop);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(refusals_for_the_moment),
-    cmocka_unit_test(at_most_so_many),
-    cmocka_unit_test(the_server_says_when),
-    cmocka_unit_test(closed_while_it_waits),
-    cmocka_unit_test(nobody_listens),
-    cmocka_unit_test(answers_have_a_limit),
-    cmocka_unit_test(nothing_comes),
-    cmocka_unit_test(heads_and_no_content),
-    cmocka_unit_test(asked_in_callbacks),
-    cmocka_unit_test(through_a_proxy),
-    cmocka_unit_test(wrong_options),
-  };
-
-  (void)unsetenv("http_proxy");
-  (void)unsetenv("all_proxy");
-  return run_on_all_loops(tests, PAI__LEN(tests));
 }

@@ -110,8 +110,7 @@ static void begin(stage *s, void (*answer)(played *p, const char *request,
   options.first_wait = 1;
   options.most_wait = 1000;
   options.seed = 1;
-  assert_int_equal(pai_client_new(&s->client, s->loop, &options, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_new(&s->client, s->loop, &options, NULL));
 }
 
 static void end(stage *s)
@@ -131,8 +130,7 @@ static void ask(stage *s, pai_time idle_time, pai_time total_time)
   q.idle_time = idle_time;
   q.total_time = total_time;
   q.most_tries = 1;
-  assert_int_equal(pai_client_ask(&s->op, s->client, &q, on_end, s, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(&s->op, s->client, &q, on_end, s, NULL));
 }
 
 /* Something else is asked of the same client, so that the loop has turns. */
@@ -140,10 +138,9 @@ static void go_round(stage *s)
 {
   outcome other = { 0 };
 
-  assert_int_equal(pai_client_info(NULL, s->client, on_outcome, &other, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_info(NULL, s->client, on_outcome, &other, NULL));
   wait_for(s->loop, &other, 1);
-  assert_int_equal(other.status, PAI_OK);
+  assert_ok(other.status);
 }
 
 /* Until it is paused, and the server cannot send any more. */
@@ -158,12 +155,11 @@ static void fill(stage *s)
 
 /* --- bodies ------------------------------------------------------------------------ */
 
-static void the_server_waits(void **state)
+ON_LOOPS(the_server_waits)
 {
   static stage s;
   size_t sent;
 
-  (void)state;
   begin(&s, answer_large);
   s.pause_after = 1;
   ask(&s, 0, 0);
@@ -185,16 +181,15 @@ static void the_server_waits(void **state)
     assert_true(turn_loop(s.loop) || s.o.calls > 0);
     pump(&s);
   }
-  assert_int_equal(s.o.status, PAI_OK);
+  assert_ok(s.o.status);
   assert_int_equal(s.taken, SIZE);
   end(&s);
 }
 
-static void paused_and_resumed_at_once(void **state)
+ON_LOOPS(paused_and_resumed_at_once)
 {
   static stage s;
 
-  (void)state;
   begin(&s, answer_large);
   s.pause_after = 1;
   s.resume = true;
@@ -204,16 +199,15 @@ static void paused_and_resumed_at_once(void **state)
     if (s.p.connections > 0)
       pump(&s);
   }
-  assert_int_equal(s.o.status, PAI_OK);
+  assert_ok(s.o.status);
   assert_int_equal(s.taken, SIZE);
   end(&s);
 }
 
-static void paused_before_it_begins(void **state)
+ON_LOOPS(paused_before_it_begins)
 {
   static stage s;
 
-  (void)state;
   begin(&s, answer_large);
   ask(&s, 0, 0);
   pai_op_pause(s.op);
@@ -232,12 +226,11 @@ static void paused_before_it_begins(void **state)
   assert_int_equal(s.o.status, PAI_ECANCELED);
 }
 
-static void cancelled_while_it_is_paused(void **state)
+ON_LOOPS(cancelled_while_it_is_paused)
 {
   static stage s;
   size_t taken;
 
-  (void)state;
   for (int resumed = 0; resumed < 2; resumed++) {
     begin(&s, answer_large);
     s.pause_after = 1;
@@ -267,18 +260,16 @@ static int refuse_second(void *user_data, const char *bytes, size_t len)
   return 0;
 }
 
-static void refused_as_it_goes_on(void **state)
+ON_LOOPS(refused_as_it_goes_on)
 {
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   static stage s;
 
-  (void)state;
   begin(&s, answer_large);
   s.pause_after = 1;
   q.path = "/x";
   q.on_body = refuse_second;
-  assert_int_equal(pai_client_ask(&s.op, s.client, &q, on_end, &s, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_ask(&s.op, s.client, &q, on_end, &s, NULL));
   fill(&s);
   pai_op_resume(s.op);
   wait_for(s.loop, &s.o, 1);
@@ -301,18 +292,17 @@ static void on_sent(void *user_data, uint64_t sent, uint64_t total)
 static void answer_put(played *p, const char *request, pai__buf *out)
 {
   (void)p;
-  assert_non_null(strstr(request, "PUT "));
+  assert_has(request, "PUT ");
   say(out, "200 OK", "{}");
 }
 
 /* How much has left is told, with and without a body that is streamed back. */
-static void told_what_is_sent(void **state)
+ON_LOOPS(told_what_is_sent)
 {
   pai_client_request q = PAI_CLIENT_REQUEST_INIT;
   char *body = calloc(1, SIZE);
   static stage s;
 
-  (void)state;
   assert_non_null(body);
   for (int streamed = 0; streamed < 2; streamed++) {
     begin(&s, answer_put);
@@ -322,10 +312,9 @@ static void told_what_is_sent(void **state)
     q.body_len = SIZE;
     q.on_sent = on_sent;
     q.on_body = streamed ? on_log : NULL;
-    assert_int_equal(pai_client_ask(NULL, s.client, &q, on_end, &s, NULL),
-                     PAI_OK);
+    assert_ok(pai_client_ask(NULL, s.client, &q, on_end, &s, NULL));
     wait_for(s.loop, &s.o, 1);
-    assert_int_equal(s.o.status, PAI_OK);
+    assert_ok(s.o.status);
     assert_int_equal(s.sent, SIZE);
     assert_true(s.changes > 1);
     assert_string_equal(streamed ? s.log : s.o.body, "{}");
@@ -336,12 +325,11 @@ static void told_what_is_sent(void **state)
 
 /* --- times ------------------------------------------------------------------------- */
 
-static void idle_time_stands_still(void **state)
+ON_LOOPS(idle_time_stands_still)
 {
   static stage s;
   pai_time began;
 
-  (void)state;
   if (loop_kind != OWN_LOOP) /* it takes its time */
     return;
   begin(&s, answer_large);
@@ -382,13 +370,12 @@ static void answer_log(played *p, const char *request, pai__buf *out)
   }
 }
 
-static void a_log_that_breaks_while_it_is_paused(void **state)
+ON_LOOPS(a_log_that_breaks_while_it_is_paused)
 {
   pai_client_log_options o = PAI_CLIENT_LOG_OPTIONS_INIT;
   static stage s;
   size_t asked;
 
-  (void)state;
   begin(&s, answer_log);
   s.server = "{\"server\":\"libopenpai\"}";
   s.pause_after = 1;
@@ -396,8 +383,7 @@ static void a_log_that_breaks_while_it_is_paused(void **state)
   o.role = "w";
   o.follow = 1;
   o.on_data = on_log;
-  assert_int_equal(pai_client_logs(&s.op, s.client, &o, on_end, &s, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_logs(&s.op, s.client, &o, on_end, &s, NULL));
   while (s.pieces == 0)
     assert_true(turn_loop(s.loop));
   go_round(&s);
@@ -408,7 +394,7 @@ static void a_log_that_breaks_while_it_is_paused(void **state)
   s.pause_after = 0;
   pai_op_resume(s.op);
   wait_for(s.loop, &s.o, 1);
-  assert_int_equal(s.o.status, PAI_OK);
+  assert_ok(s.o.status);
   assert_string_equal(s.log, "first second");
   end(&s);
 }
@@ -437,18 +423,16 @@ static int on_change(void *user_data, const pai_client_change *change)
   return 0;
 }
 
-static void nobody_is_asked_again_and_again(void **state)
+ON_LOOPS(nobody_is_asked_again_and_again)
 {
   static stage s;
   size_t asked;
 
-  (void)state;
   begin(&s, answer_states);
   s.server = "{}";
   s.pause_after = 3;
-  assert_int_equal(
-    pai_client_watch(&s.op, s.client, "u~j", on_change, on_end, &s, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_client_watch(&s.op, s.client, "u~j", on_change, on_end, &s, NULL));
   while (s.changes < 3)
     assert_true(turn_loop(s.loop));
   asked = s.p.requests;
@@ -463,23 +447,4 @@ static void nobody_is_asked_again_and_again(void **state)
   wait_for(s.loop, &s.o, 1);
   assert_int_equal(s.o.status, PAI_ECANCELED);
   end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_server_waits),
-    cmocka_unit_test(paused_and_resumed_at_once),
-    cmocka_unit_test(paused_before_it_begins),
-    cmocka_unit_test(cancelled_while_it_is_paused),
-    cmocka_unit_test(refused_as_it_goes_on),
-    cmocka_unit_test(told_what_is_sent),
-    cmocka_unit_test(idle_time_stands_still),
-    cmocka_unit_test(a_log_that_breaks_while_it_is_paused),
-    cmocka_unit_test(nobody_is_asked_again_and_again),
-  };
-
-  (void)unsetenv("http_proxy");
-  (void)unsetenv("all_proxy");
-  return run_on_all_loops(tests, PAI__LEN(tests));
 }

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static void what_may_be_tried_again(void **state)
+TEST(what_may_be_tried_again)
 {
   static const struct {
     const char *method;
@@ -29,7 +29,6 @@ static void what_may_be_tried_again(void **state)
     { "GET", false, 500, false, true, false },
     { "GET", false, 404, false, true, false },
   };
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     assert_int_equal(pai__retry_may(rows[i].method, rows[i].again,
                                     rows[i].http_status, rows[i].retriable,
@@ -37,12 +36,11 @@ static void what_may_be_tried_again(void **state)
                      rows[i].may);
 }
 
-static void how_long_is_waited(void **state)
+TEST(how_long_is_waited)
 {
   pai__prng a = { 5 }, b = { 5 };
   pai_time most = 15 * 1000 * 1000, first = 250 * 1000, limit = first;
 
-  (void)state;
   for (uint32_t tries = 1; tries < 200; tries++) {
     pai_time wait = pai__retry_wait(&a, tries, first, most, 0);
     assert_in_range(wait, limit / 2, limit);
@@ -53,7 +51,7 @@ static void how_long_is_waited(void **state)
   assert_in_range(pai__retry_wait(&a, 1, 1, 1, 0), 1, 1);
 }
 
-static void urls(void **state)
+TEST(urls)
 {
   static const struct {
     const char *url, *origin, *base;
@@ -68,19 +66,16 @@ static void urls(void **state)
     { "http://[::1]", "http://[::1]", "http://[::1]" },
   };
   char *origin, *base;
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    assert_int_equal(
-      pai__url_read(&origin, &base, &pai__libc_alloc, rows[i].url, NULL),
-      PAI_OK);
+    assert_ok(
+      pai__url_read(&origin, &base, &pai__libc_alloc, rows[i].url, NULL));
     assert_string_equal(origin, rows[i].origin);
     assert_string_equal(base, rows[i].base);
     pai__strfree(&pai__libc_alloc, origin);
     pai__strfree(&pai__libc_alloc, base);
   }
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__url_query(&b, "a", "x y");
   pai__url_query(&b, "b", NULL);
   pai__url_query(&b, "c", "&~\xc3\xa4");
@@ -88,7 +83,7 @@ static void urls(void **state)
   pai__buf_dispose(&b);
 }
 
-static void tokens(void **state)
+TEST(tokens)
 {
   static const struct {
     const char *token, *user;
@@ -104,12 +99,10 @@ static void tokens(void **state)
     { "a.b", NULL, 0, 0 },
     { "..", NULL, 0, 0 },
   };
-  pai__token t;
+  pai__client_token t;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    assert_int_equal(pai__token_read(&t, &pai__libc_alloc, rows[i].token),
-                     PAI_OK);
+    assert_ok(pai__token_read(&t, &pai__libc_alloc, rows[i].token));
     assert_int_equal(t.issued, rows[i].issued);
     assert_int_equal(t.expires, rows[i].expires);
     if (rows[i].user == NULL)
@@ -120,7 +113,7 @@ static void tokens(void **state)
   }
 }
 
-static void files_that_are_alike(void **state)
+TEST(files_that_are_alike)
 {
   static const struct {
     const char *a, *b;
@@ -139,10 +132,10 @@ static void files_that_are_alike(void **state)
     { "a: 'x", "a: x", false },
     { "", "", true },
   };
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++)
-    assert_int_equal(pai__alike(&pai__libc_alloc, rows[i].a, strlen(rows[i].a),
-                                rows[i].b, strlen(rows[i].b)),
+    assert_int_equal(pai__job_file_equal(&pai__libc_alloc, rows[i].a,
+                                         strlen(rows[i].a), rows[i].b,
+                                         strlen(rows[i].b)),
                      rows[i].alike);
 }
 
@@ -180,7 +173,7 @@ static int come_to(pai_loop *loop, outcome *o, int rc)
   return o->status == PAI_EIO ? PAI_ENOMEM : o->status;
 }
 
-static int use(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(no_memory_is_survived)
 {
   static played p;
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
@@ -190,7 +183,6 @@ static int use(const pai_alloc *alloc, void *user_data)
   outcome o = { 0 };
   int rc;
 
-  (void)user_data;
   played_open(&p, loop, answer);
   options.alloc = alloc;
   options.url = p.url;
@@ -220,19 +212,12 @@ static int use(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
-{
-  (void)state;
-  test_faults(use, NULL);
-}
-
-static int use_pure(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(pure_parts_without_memory)
 {
   char *origin, *base;
-  pai__token t;
+  pai__client_token t;
   int rc = pai__url_read(&origin, &base, alloc, "https://a/b", NULL);
 
-  (void)user_data;
   if (rc < 0)
     return rc;
   pai__strfree(alloc, origin);
@@ -242,24 +227,4 @@ static int use_pure(const pai_alloc *alloc, void *user_data)
     rc = PAI_ENOMEM;
   pai__strfree(alloc, t.user);
   return rc;
-}
-
-static void pure_parts_without_memory(void **state)
-{
-  (void)state;
-  test_faults(use_pure, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_may_be_tried_again),
-    cmocka_unit_test(how_long_is_waited),
-    cmocka_unit_test(urls),
-    cmocka_unit_test(tokens),
-    cmocka_unit_test(files_that_are_alike),
-    cmocka_unit_test(no_memory_is_survived),
-    cmocka_unit_test(pure_parts_without_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

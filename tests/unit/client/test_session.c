@@ -1,8 +1,8 @@
 /* Sessions in a task that is played; frames; heads of answers. */
-#include "testing.h"
+#include "cases.h"
 
 #include "base/buf.h"
-#include "base/posix_socket.h"
+#include "base/os/posix_socket.h"
 #include "base/prng.h"
 #include "http/http.h"
 #include "loop/loop.h"
@@ -90,7 +90,7 @@ static int begin_with(scene *s, const pai_alloc *alloc,
 static void open_scene(scene *s)
 {
   *s = (scene){ .fd = -1 };
-  assert_int_equal(pai_loop_new(&s->loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&s->loop, NULL, NULL));
   for (int i = 0; i < 2; i++)
     pai__buf_init(&s->out[i], &pai__libc_alloc);
 }
@@ -143,7 +143,7 @@ static void await_end(scene *s)
     (void)!pai_loop_run_once(s->loop);
 }
 
-static void a_session(void **state)
+TEST(a_session)
 {
   static const char *const words[] = { "echo", "a b", "", NULL };
   static char bytes[PAI_FRAME_HEAD + PAI_FRAME_MOST];
@@ -152,7 +152,6 @@ static void a_session(void **state)
   pai_frame f;
   scene s;
 
-  (void)state;
   open_scene(&s);
   o = options_of(&s);
   o.command = words;
@@ -160,7 +159,7 @@ static void a_session(void **state)
   o.tty = 1;
   o.columns = 300;
   o.rows = 7;
-  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+  assert_ok(begin_with(&s, NULL, &o));
   f = hear(&s, bytes, sizeof(bytes));
   assert_true(pai_begin_read(&b, &f));
   assert_int_equal(b.flags, PAI_BEGIN_TTY);
@@ -169,12 +168,12 @@ static void a_session(void **state)
   assert_string_equal(b.terminal, "xterm");
   assert_int_equal(b.nwords, 3);
   assert_memory_equal(b.words, "echo\0a b\0\0", 10);
-  assert_int_equal(pai_session_write(s.session, "in", 2), PAI_OK);
-  assert_int_equal(pai_session_resize(s.session, 80, 24), PAI_OK);
-  assert_int_equal(pai_session_signal(s.session, 15), PAI_OK);
+  assert_ok(pai_session_write(s.session, "in", 2));
+  assert_ok(pai_session_resize(s.session, 80, 24));
+  assert_ok(pai_session_signal(s.session, 15));
   assert_int_equal(pai_session_signal(s.session, 65), PAI_EINVAL);
   assert_int_equal(pai_session_resize(s.session, 65536, 24), PAI_EINVAL);
-  assert_int_equal(pai_session_end_input(s.session), PAI_OK);
+  assert_ok(pai_session_end_input(s.session));
   f = hear(&s, bytes, sizeof(bytes));
   assert_int_equal(f.type, PAI_FRAME_INPUT);
   assert_memory_equal(f.bytes, "in", 2);
@@ -201,7 +200,7 @@ static void a_session(void **state)
 }
 
 /* What the task says last, or instead. */
-static void ends(void **state)
+TEST(ends)
 {
   static const struct {
     const char *said;
@@ -220,14 +219,13 @@ static void ends(void **state)
     { "\0\0\0\0", 4, PAI_EIO, 0, 0, "the stream contains an invalid frame" },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai_session_options o;
     scene s;
 
     open_scene(&s);
     o = options_of(&s);
-    assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+    assert_ok(begin_with(&s, NULL, &o));
     assert_int_equal(write(s.fd, rows[i].said, rows[i].len), rows[i].len);
     (void)shutdown(s.fd, SHUT_WR);
     await_end(&s);
@@ -240,33 +238,29 @@ static void ends(void **state)
   }
 }
 
-static void who_is_slow_makes_it_wait(void **state)
+TEST_IN(who_is_slow_makes_it_wait, scene, s, open_scene, end)
 {
   static char some[4 << 20];
   pai_session_options o;
   size_t seen = 0, input = 0, all;
   char head[PAI_FRAME_HEAD + PAI_FRAME_MOST];
-  scene s;
 
-  (void)state;
-  open_scene(&s);
-  o = options_of(&s);
-  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
-  assert_int_equal(pai_session_write(s.session, some, sizeof(some)), PAI_OK);
-  all = pai_session_pending(s.session);
-  while (pai_session_pending(s.session) == all)
-    (void)!pai_loop_run_once(s.loop);
-  assert_true(pai_session_pending(s.session) > sizeof(some) / 2);
-  assert_int_equal(s.rooms, 0);
+  o = options_of(s);
+  assert_ok(begin_with(s, NULL, &o));
+  assert_ok(pai_session_write(s->session, some, sizeof(some)));
+  all = pai_session_pending(s->session);
+  while (pai_session_pending(s->session) == all)
+    (void)!pai_loop_run_once(s->loop);
+  assert_true(pai_session_pending(s->session) > sizeof(some) / 2);
+  assert_int_equal(s->rooms, 0);
   while (input < sizeof(some)) {
-    pai_frame f = hear(&s, head, sizeof(head));
+    pai_frame f = hear(s, head, sizeof(head));
     input += f.type == PAI_FRAME_INPUT ? f.len : 0;
     seen++;
   }
   assert_int_equal(input, sizeof(some));
   assert_true(seen > 60);
-  assert_int_equal(pai_session_pending(s.session), 0);
-  end(&s);
+  assert_int_equal(pai_session_pending(s->session), 0);
 }
 
 static void *counted(void *user_data, void *ptr, size_t old_size,
@@ -279,7 +273,7 @@ static void *counted(void *user_data, void *ptr, size_t old_size,
 }
 
 /* Who always has some more to write, for one who reads slowly. */
-static void what_has_left_is_not_kept(void **state)
+TEST(what_has_left_is_not_kept)
 {
   enum { PENDING = 256 << 10, ALL = 64 << 20 };
   static char some[16 << 10];
@@ -288,15 +282,13 @@ static void what_has_left_is_not_kept(void **state)
   pai_session_options o;
   scene s;
 
-  (void)state;
   open_scene(&s);
   o = options_of(&s);
-  assert_int_equal(begin_with(&s, &alloc, &o), PAI_OK);
+  assert_ok(begin_with(&s, &alloc, &o));
   (void)fcntl(s.fd, F_SETFL, O_NONBLOCK);
   for (size_t wrote = 0; wrote < ALL;) {
     while (pai_session_pending(s.session) < PENDING) {
-      assert_int_equal(pai_session_write(s.session, some, sizeof(some)),
-                       PAI_OK);
+      assert_ok(pai_session_write(s.session, some, sizeof(some)));
       wrote += sizeof(some);
     }
     (void)!pai_loop_dispatch(s.loop);
@@ -321,18 +313,17 @@ static size_t say_all(scene *s)
   return said / sizeof(frame);
 }
 
-static void who_pauses_makes_it_wait(void **state)
+TEST(who_pauses_makes_it_wait)
 {
   static char bytes[PAI_FRAME_HEAD + PAI_FRAME_MOST];
   pai_session_options o;
   size_t said = 0, more;
   scene s;
 
-  (void)state;
   open_scene(&s);
   s.pause_in_output = true;
   o = options_of(&s);
-  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+  assert_ok(begin_with(&s, NULL, &o));
   (void)hear(&s, bytes, sizeof(bytes));
   say(&s, PAI_FRAME_OUTPUT, "a", 1);
   say(&s, PAI_FRAME_OUTPUT, "b", 1);
@@ -345,7 +336,7 @@ static void who_pauses_makes_it_wait(void **state)
       (void)!pai_loop_dispatch(s.loop);
   } while (more > 0);
   assert_int_equal(s.out[0].len, 1);
-  assert_int_equal(pai_session_write(s.session, "in", 2), PAI_OK);
+  assert_ok(pai_session_write(s.session, "in", 2));
   assert_memory_equal(hear(&s, bytes, sizeof(bytes)).bytes, "in", 2);
   pai_session_pause(s.session, 0);
   while (s.out[0].len < 2)
@@ -364,61 +355,52 @@ static void who_pauses_makes_it_wait(void **state)
 
 /* Of one who has gone with input that he has not read everything is taken
  * that he has said. */
-static void who_has_gone_is_heard(void **state)
+TEST_IN(who_has_gone_is_heard, scene, s, open_scene, end)
 {
   static char bytes[20000];
   pai_session_options o;
-  scene s;
 
-  (void)state;
-  open_scene(&s);
-  o = options_of(&s);
-  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
+  o = options_of(s);
+  assert_ok(begin_with(s, NULL, &o));
   for (int i = 0; i < 9; i++) /* its beginning is there */
-    (void)!pai_loop_dispatch(s.loop);
+    (void)!pai_loop_dispatch(s->loop);
   for (int i = 0; i < 7; i++)
-    say(&s, PAI_FRAME_OUTPUT, bytes, sizeof(bytes));
-  say(&s, PAI_FRAME_END, "\1\7", 2);
-  (void)close(s.fd);
-  s.fd = -1;
-  for (int i = 0; i < 99 && s.ends == 0; i++)
-    (void)!pai_loop_dispatch(s.loop);
-  assert_int_equal(s.ends, 1);
-  assert_int_equal(s.end.code, 7);
-  assert_int_equal(s.out[0].len, 7 * sizeof(bytes));
-  end(&s);
+    say(s, PAI_FRAME_OUTPUT, bytes, sizeof(bytes));
+  say(s, PAI_FRAME_END, "\1\7", 2);
+  (void)close(s->fd);
+  s->fd = -1;
+  for (int i = 0; i < 99 && s->ends == 0; i++)
+    (void)!pai_loop_dispatch(s->loop);
+  assert_int_equal(s->ends, 1);
+  assert_int_equal(s->end.code, 7);
+  assert_int_equal(s->out[0].len, 7 * sizeof(bytes));
 }
 
-static void it_is_closed_in_its_callback(void **state)
+TEST_IN(it_is_closed_in_its_callback, scene, s, open_scene, end)
 {
   pai_session_options o;
   char byte;
-  scene s;
 
-  (void)state;
-  open_scene(&s);
-  s.close_in_output = true;
-  o = options_of(&s);
-  assert_int_equal(begin_with(&s, NULL, &o), PAI_OK);
-  say(&s, PAI_FRAME_OUTPUT, "a", 1);
-  say(&s, PAI_FRAME_OUTPUT, "b", 1);
-  while (s.session != NULL)
-    (void)!pai_loop_run_once(s.loop);
-  assert_string_equal(pai__buf_text(&s.out[0]), "a");
-  assert_int_equal(s.ends, 0);
-  while (read(s.fd, &byte, 1) > 0) /* BEGIN, and then its end */
+  s->close_in_output = true;
+  o = options_of(s);
+  assert_ok(begin_with(s, NULL, &o));
+  say(s, PAI_FRAME_OUTPUT, "a", 1);
+  say(s, PAI_FRAME_OUTPUT, "b", 1);
+  while (s->session != NULL)
+    (void)!pai_loop_run_once(s->loop);
+  assert_string_equal(pai__buf_text(&s->out[0]), "a");
+  assert_int_equal(s->ends, 0);
+  while (read(s->fd, &byte, 1) > 0) /* BEGIN, and then its end */
     ;
-  end(&s);
 }
 
-static void wrong_options(void **state)
+TEST(wrong_options)
 {
   static char longest[70000];
   const char *const words[] = { longest, NULL };
   pai_session_options o;
   scene s;
 
-  (void)state;
   memset(longest, 'x', sizeof(longest) - 1);
   open_scene(&s);
   o = options_of(&s);
@@ -442,14 +424,13 @@ static void wrong_options(void **state)
 }
 
 /* Each allocation fails: it cannot be made, or ends, or goes on. */
-static int without_memory(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(no_memory_is_survived)
 {
   static const char *const words[] = { "a", NULL };
   pai_session_options o;
   scene s;
   int rc;
 
-  (void)user_data;
   open_scene(&s);
   o = options_of(&s);
   o.command = words;
@@ -468,15 +449,9 @@ static int without_memory(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
-{
-  (void)state;
-  test_faults(without_memory, NULL);
-}
-
 /* --- what is read ------------------------------------------------------------- */
 
-static void heads(void **state)
+TEST(heads)
 {
   static const struct {
     const char *text;
@@ -502,7 +477,6 @@ static void heads(void **state)
     { "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n", -1, 0, 0, false },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai__http_head head;
     long n =
@@ -518,11 +492,10 @@ static void heads(void **state)
 }
 
 /* Whatever comes, what is taken lies in it. */
-static void garbage_is_no_frame(void **state)
+TEST(garbage_is_no_frame)
 {
   pai__prng prng = { 5 };
 
-  (void)state;
   for (int round = 0; round < 200000; round++) {
     size_t len = pai__prng_below(&prng, 64);
     char *bytes = malloc(len + 1); /* of just that size, for the sanitizer */
@@ -554,23 +527,4 @@ static void garbage_is_no_frame(void **state)
     }
     free(bytes);
   }
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_session),
-    cmocka_unit_test(ends),
-    cmocka_unit_test(who_is_slow_makes_it_wait),
-    cmocka_unit_test(what_has_left_is_not_kept),
-    cmocka_unit_test(who_pauses_makes_it_wait),
-    cmocka_unit_test(who_has_gone_is_heard),
-    cmocka_unit_test(it_is_closed_in_its_callback),
-    cmocka_unit_test(wrong_options),
-    cmocka_unit_test(no_memory_is_survived),
-    cmocka_unit_test(heads),
-    cmocka_unit_test(garbage_is_no_frame),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* What a client does when curl has had an end of its own, for want of memory. */
+#include "cases.h"
 #include "client/caller.h"
 
 #include "loop/loop.h"
@@ -27,34 +28,20 @@ static void answer(played *p, const char *request, pai__buf *out)
 }
 
 /* What was under way ends; who asks next is answered. */
-static void it_begins_anew(void **state)
+CALLING(answer, it_begins_anew)
 {
-  static caller w;
   pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
 
-  (void)state;
-  caller_begin(&w, true, answer);
-  close_client(w.loop, w.client);
-  options.url = w.p.url;
+  close_client(w->loop, w->client);
+  options.url = w->p.url;
   options.most_tries = 1;
-  assert_int_equal(pai_client_new(&w.client, w.loop, &options, NULL), PAI_OK);
+  assert_ok(pai_client_new(&w->client, w->loop, &options, NULL));
   left = 1;
-  assert_int_equal(pai_client_info(NULL, w.client, on_outcome, &w.o, NULL),
-                   PAI_OK);
-  wait_for(w.loop, &w.o, 1);
+  assert_ok(pai_client_info(NULL, w->client, on_outcome, &w->o, NULL));
+  wait_for(w->loop, &w->o, 1);
   assert_int_equal(left, 0);
-  assert_int_equal(w.o.status, PAI_ENOMEM);
-  assert_int_equal(pai_client_info(NULL, w.client, on_outcome, &w.o, NULL),
-                   PAI_OK);
-  wait_for(w.loop, &w.o, 2);
-  assert_int_equal(w.o.status, PAI_OK);
-  caller_end(&w);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(it_begins_anew),
-  };
-  return run_on_all_loops(tests, PAI__LEN(tests));
+  assert_int_equal(w->o.status, PAI_ENOMEM);
+  assert_ok(pai_client_info(NULL, w->client, on_outcome, &w->o, NULL));
+  wait_for(w->loop, &w->o, 2);
+  assert_ok(w->o.status);
 }

@@ -59,7 +59,7 @@ static void answer(played *p, const char *request, pai__buf *out)
       say(out, w->status, "{}");
       return;
     }
-    assert_non_null(strstr(request, "Accept: text/event-stream\r\n"));
+    assert_has(request, "Accept: text/event-stream\r\n");
     if (*w->streams == NULL) { /* it lasts */
       pai__buf_str(out, HEAD_OK "Content-Length: 99999\r\n\r\n: begins\n\n");
       return;
@@ -117,17 +117,15 @@ static void begin(world *w, const char *const *streams)
   options.connect_time = 200 * 1000;
   options.stream_time = stream_time;
   options.seed = 1;
-  assert_int_equal(pai_client_new(&w->client, w->loop, &options, NULL),
-                   PAI_OK);
+  assert_ok(pai_client_new(&w->client, w->loop, &options, NULL));
 }
 
 /* Until so many changes were told, or until it ends by itself. */
 static void watch(world *w, int enough, int status)
 {
   w->enough = enough;
-  assert_int_equal(
-    pai_client_watch(&w->op, w->client, NULL, on_change, on_end, w, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_client_watch(&w->op, w->client, NULL, on_change, on_end, w, NULL));
   wait_for(w->loop, &w->o, 1);
   assert_int_equal(w->o.status, status);
 }
@@ -142,7 +140,7 @@ static void end(world *w)
 #define JOB(state) \
   "{\"jobStatus\":{\"state\":\"" state "\",\"appExitCode\":3}}"
 
-static void told_as_it_comes(void **state)
+ON_LOOPS(told_as_it_comes)
 {
   static const char *const streams[] = {
     EVENT("ann~one", "running") EVENT("bob~two", "waiting") ALL EVENT(
@@ -158,7 +156,6 @@ static void told_as_it_comes(void **state)
   };
   static world w;
 
-  (void)state;
   begin(&w, streams);
   watch(&w, 6, PAI_EUSER);
   assert_string_equal(w.told,
@@ -172,7 +169,7 @@ static void told_as_it_comes(void **state)
 
 /* A relay on the way has lost the connection without a word: nothing comes, and
  * nobody hangs up. */
-static void a_silent_stream_is_asked_for_anew(void **state)
+ON_LOOPS(a_silent_stream_is_asked_for_anew)
 {
   static const char *const streams[] = {
     "id: s-1\n" EVENT("ann~one", "running") ALL,
@@ -180,7 +177,6 @@ static void a_silent_stream_is_asked_for_anew(void **state)
   };
   static world w;
 
-  (void)state;
   stream_time = 300 * 1000;
   begin(&w, streams);
   stream_time = 0;
@@ -194,7 +190,7 @@ static void a_silent_stream_is_asked_for_anew(void **state)
 
 /* What ended while there was no stream is asked for, and told once, though the
  * next stream tells it late. */
-static void ends_between_streams(void **state)
+ON_LOOPS(ends_between_streams)
 {
   static const char *const streams[] = {
     EVENT("ann~one", "running") ALL,
@@ -204,7 +200,6 @@ static void ends_between_streams(void **state)
   };
   static world w;
 
-  (void)state;
   begin(&w, streams);
   w.job = JOB("FAILED");
   watch(&w, 3, PAI_EUSER);
@@ -218,7 +213,7 @@ static void ends_between_streams(void **state)
 #define RESUMED "event: resumed\ndata: {}\n\n"
 
 /* Where the server knows the last event, nobody is asked for. */
-static void goes_on_where_it_ended(void **state)
+ON_LOOPS(goes_on_where_it_ended)
 {
   static const char *const streams[] = {
     EVENT("ann~one", "running") EVENT("bob~two", "waiting") ID("s-1") ALL,
@@ -236,7 +231,6 @@ static void goes_on_where_it_ended(void **state)
   };
   static world w;
 
-  (void)state;
   begin(&w, streams);
   w.job = JOB("FAILED");
   watch(&w, 8, PAI_EUSER);
@@ -250,7 +244,7 @@ static void goes_on_where_it_ended(void **state)
 }
 
 /* They would be no headers, or no end of them is known. */
-static void ids_that_are_none(void **state)
+ON_LOOPS(ids_that_are_none)
 {
   static const char *const streams[] = {
     ID("good") EVENT("a~b", "waiting") ALL,
@@ -266,7 +260,6 @@ static void ids_that_are_none(void **state)
   };
   static world w;
 
-  (void)state;
   begin(&w, streams);
   watch(&w, 7, PAI_EUSER);
   assert_string_equal(w.ids, "- good - good - good -");
@@ -274,12 +267,11 @@ static void ids_that_are_none(void **state)
 }
 
 /* One that was known, and now is not known, or may not be seen. */
-static void gone_without_a_word(void **state)
+ON_LOOPS(gone_without_a_word)
 {
   static const char *const answers[] = { "404 Not Found", "403 Forbidden" };
   static world w;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(answers); i++) {
     static const char *const streams[] = {
       EVENT("ann~one", "running") ALL,
@@ -297,7 +289,7 @@ static void gone_without_a_word(void **state)
 }
 
 /* It lives, but no stream says so: it is not asked for all the time. */
-static void missing_again_and_again(void **state)
+ON_LOOPS(missing_again_and_again)
 {
   static const char *const streams[] = {
     EVENT("ann~one", "running") ALL,
@@ -309,7 +301,6 @@ static void missing_again_and_again(void **state)
   };
   static world w;
 
-  (void)state;
   begin(&w, streams);
   w.job = JOB("RUNNING");
   watch(&w, 2, PAI_EUSER);
@@ -318,22 +309,20 @@ static void missing_again_and_again(void **state)
   end(&w);
 }
 
-static void no_such_stream(void **state)
+ON_LOOPS(no_such_stream)
 {
   static const char *const answers[] = { "404 Not Found", "405 No",
                                          "406 Neither", "400 Bad Request" };
   static const char *const none[] = { NULL };
   static world w;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(answers); i++) {
     begin(&w, none);
     w.status = answers[i];
     w.list = "[{\"username\":\"ann\",\"name\":\"one\",\"state\":\"RUNNING\"}]";
     w.enough = 2;
-    assert_int_equal(
-      pai_client_watch(&w.op, w.client, NULL, on_change, on_end, &w, NULL),
-      PAI_OK);
+    assert_ok(
+      pai_client_watch(&w.op, w.client, NULL, on_change, on_end, &w, NULL));
     while (w.lists < 3)
       assert_true(turn_loop(w.loop));
     w.list = "[]";
@@ -347,12 +336,11 @@ static void no_such_stream(void **state)
 
 /* A stream that somebody keeps until it is over, and one that says nothing of
  * all. */
-static void a_stream_that_is_none(void **state)
+ON_LOOPS(a_stream_that_is_none)
 {
   static const char *const streams[] = { "", "", "", NULL };
   static world w;
 
-  (void)state;
   for (int kept = 0; kept < 2; kept++) {
     begin(&w, streams);
     w.whole = true;
@@ -366,7 +354,7 @@ static void a_stream_that_is_none(void **state)
 }
 
 /* Twice nothing is told of all: that is no reason to do without streams. */
-static void a_short_disturbance(void **state)
+ON_LOOPS(a_short_disturbance)
 {
   static const char *const streams[] = {
     "",   "", EVENT("a~b", "waiting") ALL, "", "", EVENT("a~b", "running") ALL,
@@ -374,7 +362,6 @@ static void a_short_disturbance(void **state)
   };
   static world w;
 
-  (void)state;
   begin(&w, streams);
   w.whole = true;
   watch(&w, 2, PAI_EUSER);
@@ -390,24 +377,21 @@ static void on_time(void *user_data)
 }
 
 /* The time of a stream that opens is over while nobody reads it. */
-static void paused_while_it_opens(void **state)
+ON_LOOPS(paused_while_it_opens)
 {
   static const char *const streams[] = { EVENT("a~b", "running") ALL, NULL };
   static world w;
   pai__timer *timer;
   bool over = false;
 
-  (void)state;
   begin(&w, streams);
   w.enough = 1;
-  assert_int_equal(
-    pai_client_watch(&w.op, w.client, NULL, on_change, on_end, &w, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_client_watch(&w.op, w.client, NULL, on_change, on_end, &w, NULL));
   while (w.begun < 1)
     assert_true(turn_loop(w.loop));
   pai_op_pause(w.op);
-  assert_int_equal(
-    pai__timer_new(&timer, &pai__libc_alloc, w.loop, on_time, &over), PAI_OK);
+  assert_ok(pai__timer_new(&timer, &pai__libc_alloc, w.loop, on_time, &over));
   pai__timer_start(timer, 400 * 1000);
   while (!over)
     assert_true(turn_loop(w.loop));
@@ -419,7 +403,7 @@ static void paused_while_it_opens(void **state)
   end(&w);
 }
 
-static void refused_or_broken(void **state)
+ON_LOOPS(refused_or_broken)
 {
   static const struct {
     const char *status;
@@ -433,7 +417,6 @@ static void refused_or_broken(void **state)
   static const char *const none[] = { NULL };
   static world w;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     begin(&w, none);
     w.status = rows[i].status;
@@ -445,17 +428,15 @@ static void refused_or_broken(void **state)
 }
 
 /* Where streams last, one waits for changes; it ends when it is told to. */
-static void cancelled_and_paused(void **state)
+ON_LOOPS(cancelled_and_paused)
 {
   static const char *const streams[] = { EVENT("a~b", "running") ALL, NULL };
   static world w;
 
-  (void)state;
   for (int paused = 0; paused < 2; paused++) {
     begin(&w, streams);
-    assert_int_equal(
-      pai_client_watch(&w.op, w.client, NULL, on_change, on_end, &w, NULL),
-      PAI_OK);
+    assert_ok(
+      pai_client_watch(&w.op, w.client, NULL, on_change, on_end, &w, NULL));
     if (paused)
       pai_op_pause(w.op);
     while (w.begun < (paused ? 0 : 2))
@@ -508,33 +489,8 @@ static int use(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
+ON_LOOPS(no_memory_is_survived)
 {
-  (void)state;
   if (loop_kind == OWN_LOOP)
     test_faults(use, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(told_as_it_comes),
-    cmocka_unit_test(a_silent_stream_is_asked_for_anew),
-    cmocka_unit_test(ends_between_streams),
-    cmocka_unit_test(goes_on_where_it_ended),
-    cmocka_unit_test(ids_that_are_none),
-    cmocka_unit_test(gone_without_a_word),
-    cmocka_unit_test(missing_again_and_again),
-    cmocka_unit_test(no_such_stream),
-    cmocka_unit_test(a_stream_that_is_none),
-    cmocka_unit_test(a_short_disturbance),
-    cmocka_unit_test(paused_while_it_opens),
-    cmocka_unit_test(refused_or_broken),
-    cmocka_unit_test(cancelled_and_paused),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-
-  (void)unsetenv("http_proxy");
-  (void)unsetenv("all_proxy");
-  return run_on_all_loops(tests, PAI__LEN(tests));
 }

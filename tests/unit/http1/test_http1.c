@@ -1,5 +1,5 @@
 /* Requests of HTTP are read alike however they are cut, or refused. */
-#include "testing.h"
+#include "cases.h"
 
 #include "http1/http1.h"
 
@@ -119,11 +119,10 @@ static size_t read_in_pieces(pai__http1_head *h, char *bytes, const char *text,
   return h->seen;
 }
 
-static void heads_however_they_are_cut(void **state)
+TEST(heads_however_they_are_cut)
 {
   char bytes[512];
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(heads); i++) {
     size_t len = strlen(heads[i].text);
     pai__http1_head all, h;
@@ -141,7 +140,7 @@ static void heads_however_they_are_cut(void **state)
   }
 }
 
-static void what_a_head_says(void **state)
+TEST(what_a_head_says)
 {
   char bytes[256];
   const char *text = "PUT /a?b HTTP/1.1\r\nHost: x:1\r\nX-A: \t b c \t\r\n"
@@ -150,7 +149,6 @@ static void what_a_head_says(void **state)
   pai__http1_head h;
   size_t at = 0;
 
-  (void)state;
   assert_int_equal(
     read_in_pieces(&h, bytes, text, strlen(text), strlen(text), 1),
     strlen(text) - 4);
@@ -166,7 +164,7 @@ static void what_a_head_says(void **state)
   assert_false(pai__http1_has(&h, bytes, "connectio", "close"));
 }
 
-static void paths_of_targets(void **state)
+TEST(paths_of_targets)
 {
   static const char *const rows[][2] = {
     { "/", "/" },
@@ -178,7 +176,6 @@ static void paths_of_targets(void **state)
     { "//http://x", "//http://x" },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     assert_string_equal(pai__http1_path(rows[i][0]), rows[i][1]);
 }
@@ -197,9 +194,8 @@ static int status_of_long(const char *begin, size_t n, const char *piece,
   return h.fault.status;
 }
 
-static void heads_that_are_too_long(void **state)
+TEST(heads_that_are_too_long)
 {
-  (void)state;
   assert_int_equal(status_of_long(GET HOST, 98, "X: y\r\n", END), 0);
   assert_int_equal(status_of_long(GET HOST, 100, "X: y\r\n", END), 431);
   assert_int_equal(status_of_long(GET HOST "X: ", 16000, "x", "\r\n" END), 0);
@@ -256,12 +252,11 @@ static void read_all(pai__http1_chunks *k, char *to, const char *text,
   to[n] = '\0';
 }
 
-static void chunks_however_they_are_cut(void **state)
+TEST(chunks_however_they_are_cut)
 {
   char data[64];
   pai__http1_chunks k;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(chunks); i++)
     for (size_t step = 1; step <= strlen(chunks[i].text); step++) {
       read_all(&k, data, chunks[i].text, step);
@@ -272,16 +267,4 @@ static void chunks_however_they_are_cut(void **state)
       if (chunks[i].status == 0)
         assert_string_equal(data, "{}");
     }
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(heads_however_they_are_cut),
-    cmocka_unit_test(what_a_head_says),
-    cmocka_unit_test(paths_of_targets),
-    cmocka_unit_test(heads_that_are_too_long),
-    cmocka_unit_test(chunks_however_they_are_cut),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
  * plans.py, which carries them out.  FOLDER is the job's; ports are counted up;
  * the rest are storages, and public keys of the user.
  */
-#include "job/plan.h"
+#include "job/plan/plan.h"
 
 #include "json/writer.h"
 
@@ -45,17 +45,16 @@ static void take(char *arg)
 
 static void text(pai__json_writer *w, const char *key, const char *value)
 {
-  pai__json_key(w, key, strlen(key));
+  pai__json_member(w, key);
   if (value == NULL)
     pai__json_null(w);
   else
-    pai__json_text(w, value, strlen(value));
+    pai__json_string(w, value);
 }
 
 static void number(pai__json_writer *w, const char *key, uint64_t value)
 {
-  pai__json_key(w, key, strlen(key));
-  pai__json_int(w, (int64_t)value);
+  pai__json_put_int(w, key, (int64_t)value);
 }
 
 static void print(const pai_launch_plan *plan)
@@ -74,13 +73,11 @@ static void print(const pai_launch_plan *plan)
   number(&w, "memory", plan->memory);
   number(&w, "shm", plan->shm);
   number(&w, "flags", plan->flags);
-  pai__json_key(&w, "env", 3);
-  pai__json_begin_array(&w);
+  pai__json_put_array(&w, "env");
   for (size_t i = 0; plan->env[i] != NULL; i++)
-    pai__json_text(&w, plan->env[i], strlen(plan->env[i]));
+    pai__json_string(&w, plan->env[i]);
   pai__json_end_array(&w);
-  pai__json_key(&w, "mounts", 6);
-  pai__json_begin_array(&w);
+  pai__json_put_array(&w, "mounts");
   for (size_t i = 0; i < plan->nmounts; i++) {
     pai__json_begin_object(&w);
     text(&w, "source", plan->mounts[i].source);

@@ -16,6 +16,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).parents[2]))
+from startup import hide_startup_file
+
 PLANS = sys.argv.pop(1)
 
 # A job of one role; what differs is put in.
@@ -215,7 +218,7 @@ class Cmd(Case):
                 item["failurePolicy"] = policy
             return self.run_job(job(user, extras=plugins(item)))
 
-        told = "openpai: the plugin cmd ended with code {}\n"
+        told = "openpai: the plugin cmd exited with code {}\n"
         marker = self.root / "marker"
         for number, (wanted, result) in enumerate([
                 ((5, told.format(5)),
@@ -243,11 +246,11 @@ class Cmd(Case):
     def test_that_cannot_be(self):
         for item, said in [
                 ({"plugin": "cmd", "parameters": {
-                    "callbacks": [], "preCommands": []}}, "callbacks cannot"),
-                ({"plugin": "frob"}, "no such runtime plugin"),
-                ({"plugin": "git", "parameters": {}}, "no repo_uri"),
+                    "callbacks": [], "preCommands": []}}, "cmd: callbacks and"),
+                ({"plugin": "frob"}, "unknown runtime plugin"),
+                ({"plugin": "git", "parameters": {}}, "repo_uri is missing"),
                 ({"plugin": "tensorboard", "parameters": {"port": 1}},
-                 "needs a port")]:
+                 "set port")]:
             with self.subTest(said):
                 code, out, _, log = self.run_job(job(
                     "echo ran", extras=plugins(item)))
@@ -450,7 +453,7 @@ class Storages(Case):
         self.assertEqual(mounts(plugins(teamwise)), [("/e", "/mnt/e", 0)])
         self.assertEqual(mounts(plugins({"plugin": "teamwise_storage"})), [
             ("/e", "/mnt/e", 0), ("/f/ada", "/mnt/f", 1)])
-        with self.assertRaisesRegex(ValueError, "no absolute path"):
+        with self.assertRaisesRegex(ValueError, "not an absolute path"):
             mounts("  storages: [{name: d, mountPath: x}]")
 
 
@@ -589,4 +592,5 @@ class Ssh(Case):
 
 
 if __name__ == "__main__":
+    hide_startup_file()
     unittest.main()

@@ -1,7 +1,9 @@
-/* The completion policy (job-spec 5.5): what decides an attempt, and who. */
+/*
+ * The completion policy (job-spec 5.5): what decides an attempt, and which task;
+ * and the states as the API says them.
+ */
+#include "cases.h"
 #include "by_hand.h"
-
-#include <openpai/platform.h>
 
 typedef struct end {
   uint32_t task, count;
@@ -61,14 +63,13 @@ static void check_row(size_t i)
   h.roles[1].min_failed = rows[i].b_failed;
   h.roles[1].min_succeeded = rows[i].b_succeeded;
   hand_begin(&h);
-  hand_bring_up(&h);
+  hand_play(&h, "up");
   for (; !h.job.decided && after < 5 && rows[i].ends[after].count > 0;
        after++) {
     const end *e = &rows[i].ends[after];
 
     h.now = e->time;
-    assert_int_equal(
-      hand_event(&h, PAI__EV_TASK_ENDED, e->task, e->count, e->code), PAI_OK);
+    assert_ok(hand_event(&h, PAI__EV_TASK_ENDED, e->task, e->count, e->code));
   }
   if (!h.job.decided || after != rows[i].decided_after ||
       h.job.code != rows[i].code || h.job.trigger != rows[i].trigger)
@@ -77,19 +78,17 @@ static void check_row(size_t i)
   pai__job_dispose(&h.job);
 }
 
-static void the_table(void **state)
+TEST(what_ends_decides_by_the_rules)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     check_row(i);
 }
 
 /* Tasks of any order and times: the n-th of them is who a sort finds. */
-static void the_nth_by_time(void **state)
+TEST(the_nth_by_time_decides)
 {
   pai__prng r = { 5 };
 
-  (void)state;
   for (int run = 0; run < 500; run++) {
     pai_time times[20], got;
     uint32_t before = 0, same = 0, n = 1 + (uint32_t)pai__prng_below(&r, 20);
@@ -99,15 +98,13 @@ static void the_nth_by_time(void **state)
     h.roles[0].min_failed = -1;
     h.roles[0].min_succeeded = -1;
     hand_begin(&h);
-    hand_bring_up(&h);
+    hand_play(&h, "up");
     h.roles[0].min_failed = (int32_t)n; /* asked of all of them at once */
     for (uint32_t t = 0; t < 20; t++)
       times[t] = (pai_time)pai__prng_below(&r, 12);
-    for (uint32_t t = 0; t < 20; t++) {
+    for (uint32_t t = 0; t < 19; t++) {
       pai__task *task = &h.job.at.many.tasks[t];
 
-      if (t == 19)
-        break;
       task->state = PAI__TASK_DONE; /* as though no rule had been looked at */
       task->code = 1;
       task->time = times[t];
@@ -116,7 +113,7 @@ static void the_nth_by_time(void **state)
       h.job.alive--;
     }
     h.now = times[19];
-    hand_end(&h, 19, 1);
+    hand_play(&h, "end 19 1 -> ...");
     got = times[h.job.trigger];
     for (uint32_t t = 0; t < 20; t++) {
       before += times[t] < got;
@@ -127,29 +124,81 @@ static void the_nth_by_time(void **state)
   }
 }
 
-/* It is over when its owner says so. */
-static void without_tasks_it_never_completes(void **state)
+/* rest-api 4.1: for -210, -220, another code below 0, 0 and one above. */
+TEST(states_as_the_api_says_them)
+{
+  static const int codes[] = { -210, -220, -230, 0, 255 };
+  static const struct {
+    const char *state, *job[5], *attempt[5];
+  } states[] = {
+#define ALL(x) { x, x, x, x, x }
+#define ENDS                                                \
+  {                                                         \
+    "STOPPING", "STOPPING", "RUNNING", "RUNNING", "RUNNING" \
+  }
+#define IS_OVER                                           \
+  {                                                       \
+    "STOPPED", "STOPPED", "FAILED", "SUCCEEDED", "FAILED" \
+  }
+    { "AttemptCreationPending", ALL("WAITING"), ALL("WAITING") },
+    { "AttemptCreationRequested", ALL("WAITING"), ALL("WAITING") },
+    { "AttemptPreparing", ALL("WAITING"), ALL("WAITING") },
+    { "AttemptRunning", ALL("RUNNING"), ALL("RUNNING") },
+    { "AttemptDeletionPending", ENDS, ENDS },
+    { "AttemptDeletionRequested", ENDS, ENDS },
+    { "AttemptDeleting", ENDS, ENDS },
+    { "AttemptCompleted", ENDS, IS_OVER },
+    { "Completed", IS_OVER, IS_OVER },
+    { "", ALL("UNKNOWN"), ALL("UNKNOWN") },
+    { "completed", ALL("UNKNOWN"), ALL("UNKNOWN") },
+  };
+
+  for (size_t i = 0; i < PAI__LEN(states); i++)
+    for (size_t k = 0; k < PAI__LEN(codes); k++) {
+      assert_string_equal(pai__api_state(states[i].state, codes[k]),
+                          states[i].job[k]);
+      assert_string_equal(pai__api_attempt_state(states[i].state, codes[k]),
+                          states[i].attempt[k]);
+    }
+}
+
+static void expect_message(const by_hand *h, const char *wanted)
+{
+  pai__buf b = test_buf();
+
+  pai__job_trigger_message(&b, &h->job);
+  assert_string_equal(pai__buf_text(&b), wanted);
+  pai__buf_dispose(&b);
+}
+
+/* A job of two tasks with these minima, which end so. */
+static void decide(int32_t failed, int32_t succeeded, int first, int second,
+                   const char *wanted)
 {
   by_hand h;
 
-  (void)state;
-  hand_start(&h, 0, 0, 0);
-  hand_expect_whole(&h, PAI__DO_QUEUE);
-  hand_take(&h, PAI__EV_PLACED, 0, 0);
-  hand_expect_nothing(&h);
-  assert_false(h.job.decided);
-  hand_take(&h, PAI__EV_STOP, 0, 0);
-  hand_expect_finish(&h);
+  hand_form(&h, 2, 0, 0);
+  h.roles[0].min_failed = failed;
+  h.roles[0].min_succeeded = succeeded;
+  hand_begin(&h);
+  hand_play(&h, "up");
+  expect_message(&h, "");
+  (void)hand_event(&h, PAI__EV_TASK_ENDED, 0, 1, first);
+  (void)hand_event(&h, PAI__EV_TASK_ENDED, 1, 1, second);
+  expect_message(&h, wanted);
+  hand_play(&h, " -> release, finish");
   hand_dispose(&h);
 }
 
-int main(void)
+TEST(why_it_was_decided)
 {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_table),
-    cmocka_unit_test(the_nth_by_time),
-    cmocka_unit_test(without_tasks_it_never_completes),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  decide(2, 2, 1, 1,
+         "FailedTaskCount 2 has reached MinFailedTaskCount 2 in the TaskRole");
+  decide(-1, 2, 0, 0,
+         "SucceededTaskCount 2 has reached MinSucceededTaskCount 2 in the "
+         "TaskRole");
+  decide(-1, -1, 0, 0,
+         "CompletedTaskCount 2 has reached TotalTaskCount 2 in the Framework");
+  decide(-1, 2, 0, 7,
+         "CompletedTaskCount 2 has reached TotalTaskCount 2 in the Framework");
 }

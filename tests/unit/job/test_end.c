@@ -1,33 +1,53 @@
 /* From how a task ended to its code, and to what people are told of it. */
-#include "testing.h"
+#include "cases.h"
 
-#include "job/end.h"
-#include "job/exit.h"
+#include "job/end/end.h"
+#include "job/end/exit.h"
 #include "json/json.h"
 #include "yaml/yaml.h"
 
 #include <stdlib.h>
+
+#define BARRIER "SSH barrier reaches max retry count"
 
 static pai__log_tail tail(const char *text)
 {
   return (pai__log_tail){ text, text != NULL ? strlen(text) : 0 };
 }
 
-static int judge(const pai__end_facts *facts)
+/* The code that is told of an end, and its diagnostics, unless NULL. */
+static int judge(const pai__end_facts *facts, const char *diagnostics)
 {
-  pai__buf b;
+  pai__buf b = test_buf();
   int code;
 
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai__end_judge(&code, &b, facts), PAI_OK);
+  assert_ok(pai__end_judge(&code, &b, facts));
   assert_int_equal(b.len == 0, code == 0);
+  if (diagnostics != NULL)
+    assert_string_equal(pai__buf_text(&b), diagnostics);
   pai__buf_dispose(&b);
   return code;
 }
 
 /* --- codes ---------------------------------------------------------------------- */
 
-static void codes(void **state)
+/* Of a command that exited, with nothing in its log. */
+TEST(exit_codes_of_signals_are_kept)
+{
+  static const uint8_t kept[] = { 0,   130, 131, 132, 134, 135,
+                                  136, 137, 139, 141, 143 };
+
+  for (int code = 0; code < 256; code++) {
+    pai__end_facts f = { .how = PAI__END_EXITED,
+                         .code = code,
+                         .user = tail("") };
+    bool is_kept = memchr(kept, code, sizeof(kept)) != NULL;
+
+    assert_int_equal(judge(&f, NULL), is_kept ? code : 255);
+  }
+}
+
+TEST(codes)
 {
   static const struct {
     enum pai__end_how how;
@@ -38,58 +58,16 @@ static void codes(void **state)
   } rows[] = {
     { PAI__END_EXITED, 0, false, "Segmentation fault", NULL, 0 },
     { PAI__END_EXITED, 0, true, "", "", 0 },
-    { PAI__END_EXITED, 1, false, "", "", 255 },
     { PAI__END_EXITED, 1, false, NULL, NULL, 255 },
     { PAI__END_EXITED, 77, false, "all is well", "", 255 },
-    { PAI__END_EXITED, 200, false, "", "", 255 }, /* they are containers' */
-    { PAI__END_EXITED, 255, false, "", "", 255 },
     { PAI__END_EXITED, 1, true, "", "", 128 },
     { PAI__END_EXITED, 137, true, "", "", 128 }, /* it is the first */
-    { PAI__END_EXITED, 130, false, "", "", 130 },
-    { PAI__END_EXITED, 131, false, "", "", 131 },
-    { PAI__END_EXITED, 132, false, "", "", 132 },
-    { PAI__END_EXITED, 133, false, "", "", 255 },
-    { PAI__END_EXITED, 134, false, "", "", 134 },
-    { PAI__END_EXITED, 135, false, "", "", 135 },
-    { PAI__END_EXITED, 136, false, "", "", 136 },
-    { PAI__END_EXITED, 137, false, "", "", 137 },
     { PAI__END_EXITED, 139, false, "Segmentation fault", "", 139 },
-    { PAI__END_EXITED, 141, false, "", "", 141 },
-    { PAI__END_EXITED, 143, false, "", "", 143 },
     { PAI__END_EXITED, 127, false, "x: command not found", "", 220 },
     { PAI__END_EXITED, 1, false, "x: command not found", "", 255 },
-    { PAI__END_EXITED, 127, false, "", "", 255 },
-    { PAI__END_EXITED, 1, false, "tensorflow ResourceExhaustedError OOM", "",
-      221 },
-    { PAI__END_EXITED, 1, false, "Signal code: Address not mapped", "", 222 },
-    { PAI__END_EXITED, 1, false, "CUDA_ERROR_ECC_UNCORRECTABLE", "", 223 },
-    { PAI__END_EXITED, 1, false,
-      "CUDA driver version is insufficient for CUDA runtime version", "",
-      224 },
-    { PAI__END_EXITED, 1, false, "dropout supported only in cudnn v5", "",
-      225 },
-    { PAI__END_EXITED, 1, false, "cuda runtime error 2 : out of memory", "",
-      226 },
-    { PAI__END_EXITED, 1, false, "unknown option", "", 228 },
-    { PAI__END_EXITED, 1, false, "UnicodeDecodeError", "", 229 },
-    { PAI__END_EXITED, 1, false,
-      "ValueError: Restore called with invalid "
-      "save path",
-      "", 230 },
-    { PAI__END_EXITED, 1, false, "SyntaxError: invalid syntax", "", 231 },
-    { PAI__END_EXITED, 1, false, "ImportError: x", "", 232 },
-    { PAI__END_EXITED, 1, false, "IndexError: list index out of range", "",
-      233 },
-    { PAI__END_EXITED, 1, false, "segmentation fault", "", 234 },
-    { PAI__END_EXITED, 1, false, "core dumped", "", 235 },
-    { PAI__END_EXITED, 1, false, "ImportError: x\nSyntaxError: invalid syntax",
-      "", 231 }, /* by the order of the spec, not of the log */
-    { PAI__END_EXITED, 10, false, "", "SSH barrier reaches max retry count",
-      249 },
-    { PAI__END_EXITED, 10, false, "SSH barrier reaches max retry count", "",
-      255 },
-    { PAI__END_EXITED, 11, false, "", "SSH barrier reaches max retry count",
-      255 },
+    { PAI__END_EXITED, 10, false, "", BARRIER, 249 },
+    { PAI__END_EXITED, 10, false, BARRIER, "", 255 },
+    { PAI__END_EXITED, 11, false, "", BARRIER, 255 },
     { PAI__END_OOM, 137, false, "ImportError: x", "", -1200 },
     { PAI__END_OOM, 137, true, "", "", -1200 },
     { PAI__END_FAILED, 125, false, NULL, NULL, -1201 },
@@ -102,22 +80,55 @@ static void codes(void **state)
     { PAI__END_NEVER, 0, false, NULL, NULL, -111 },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai__end_facts f = { .how = rows[i].how,
                          .code = rows[i].code,
                          .ecc = rows[i].ecc,
                          .user = tail(rows[i].user),
                          .runtime = tail(rows[i].runtime) };
-    int code = judge(&f);
+    int code = judge(&f, NULL);
 
     if (code != rows[i].wanted)
       fail_msg("row %zu: %d, not %d", i, code, rows[i].wanted);
   }
 }
 
+/* Of a command that exited with 1. */
+TEST(what_the_log_tells_is_the_code)
+{
+  static const struct {
+    int code;
+    const char *log;
+  } rows[] = {
+    { 221, "tensorflow ResourceExhaustedError OOM" },
+    { 222, "Signal code: Address not mapped" },
+    { 223, "CUDA_ERROR_ECC_UNCORRECTABLE" },
+    { 224, "CUDA driver version is insufficient for CUDA runtime version" },
+    { 225, "dropout supported only in cudnn v5" },
+    { 226, "cuda runtime error 2 : out of memory" },
+    { 228, "unknown option" },
+    { 229, "UnicodeDecodeError" },
+    { 230, "ValueError: Restore called with invalid save path" },
+    { 231, "SyntaxError: invalid syntax" },
+    /* By the order of the spec, not of the log. */
+    { 231, "ImportError: x\nSyntaxError: invalid syntax" },
+    { 232, "ImportError: x" },
+    { 233, "IndexError: list index out of range" },
+    { 234, "segmentation fault" },
+    { 235, "core dumped" },
+  };
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai__end_facts f = { .how = PAI__END_EXITED,
+                         .code = 1,
+                         .user = tail(rows[i].log) };
+
+    assert_int_equal(judge(&f, NULL), rows[i].code);
+  }
+}
+
 /* What Docker says of a container that it could not start. */
-static void what_could_not_be_started(void **state)
+TEST(what_could_not_be_started)
 {
   static const struct {
     const char *why;
@@ -130,33 +141,40 @@ static void what_could_not_be_started(void **state)
     { "something else", -1204 },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     assert_int_equal(judge(&(pai__end_facts){ .how = PAI__END_FAILED,
                                               .code = 128,
-                                              .why = rows[i].why }),
+                                              .why = rows[i].why },
+                           NULL),
                      rows[i].wanted);
 }
 
-/* The same from a back end's own words. */
-static void what_a_back_end_tells(void **state)
+/* The same from a back end's own words; of what the platform ended itself it says
+ * Kubernetes' reason. */
+TEST(what_a_back_end_tells)
 {
   static const struct {
-    int how, code, oom, wanted;
+    int how, code, oom;
+    const char *reason;
+    int wanted;
   } rows[] = {
-    { PAI_END_EXIT, 0, 0, 0 },
-    { PAI_END_EXIT, 1, 0, 232 },
-    { PAI_END_SIGNAL, 139, 0, 139 },
-    { PAI_END_SIGNAL, 137, 1, -1200 },
-    { PAI_END_EXIT, 0, 1, -1200 },
-    { PAI_END_LOST, PAI_CODE_LOST, 0, 256 },
-    { PAI_END_FAILED, 126, 0, -1202 },
-    { PAI_END_FAILED, 127, 0, -1203 },
-    { PAI_END_SIGNAL, 137, 2, 137 }, /* nobody knows who killed it */
-    { 77, 0, 0, 256 },
+    { PAI_END_EXIT, 0, 0, "", 0 },
+    { PAI_END_EXIT, 1, 0, "", 232 },
+    { PAI_END_SIGNAL, 139, 0, "", 139 },
+    { PAI_END_SIGNAL, 137, 1, "", -1200 },
+    { PAI_END_EXIT, 0, 1, "", -1200 },
+    { PAI_END_LOST, PAI_CODE_LOST, 0, "", 256 },
+    { PAI_END_FAILED, 126, 0, "", -1202 },
+    { PAI_END_FAILED, 127, 0, "", -1203 },
+    { PAI_END_SIGNAL, 137, 2, "", 137 }, /* nobody knows who killed it */
+    { 77, 0, 0, "", 256 },
+    { PAI_END_PLATFORM, 137, 0, "Evicted", -1000 },
+    { PAI_END_PLATFORM, 137, 0, "NodeLost", -1001 },
+    { PAI_END_PLATFORM, 137, 0, "Preempting", -1003 },
+    { PAI_END_PLATFORM, 137, 0, "DeadlineExceeded", -1004 },
+    { PAI_END_PLATFORM, 137, 0, "Unheard", 256 },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai_task_end end = { .struct_size = sizeof(end),
                          .how = rows[i].how,
@@ -165,36 +183,10 @@ static void what_a_back_end_tells(void **state)
                          .log = "ImportError: x",
                          .log_len = 14,
                          .runtime = "",
-                         .text = "" };
-    pai__end_facts f = pai__end_told(&end);
-
-    assert_int_equal(judge(&f), rows[i].wanted);
-  }
-}
-
-/* Of what the platform ended itself a back end says Kubernetes' reason. */
-static void ends_by_the_platform(void **state)
-{
-  static const struct {
-    const char *reason;
-    int code;
-  } rows[] = { { "Evicted", -1000 },
-               { "NodeLost", -1001 },
-               { "Preempting", -1003 },
-               { "DeadlineExceeded", -1004 },
-               { "Unheard", 256 } };
-
-  (void)state;
-  for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    pai_task_end end = { .struct_size = sizeof(end),
-                         .how = PAI_END_PLATFORM,
-                         .code = 137,
-                         .log = "",
-                         .runtime = "",
                          .text = rows[i].reason };
     pai__end_facts f = pai__end_told(&end);
 
-    assert_int_equal(judge(&f), rows[i].code);
+    assert_int_equal(judge(&f, NULL), rows[i].wanted);
   }
 }
 
@@ -206,18 +198,17 @@ static void expect_excerpt(const pai__error_facts *f, const char *key,
 {
   pai__tree *t;
   pai__node n;
-  pai__buf b;
+  pai__buf b = test_buf();
   const char *text;
   size_t len;
 
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai__end_excerpt(&b, f), PAI_OK);
+  assert_ok(pai__end_excerpt(&b, f));
   text = pai__buf_text(&b);
   assert_int_equal(strncmp(text, PAI__ERROR_START "\n", 26), 0);
   assert_string_equal(text + b.len - 24, "\n" PAI__ERROR_END);
   len = b.len - 26 - 24;
   assert_true(len <= 4048);
-  assert_int_equal(pai__yaml_parse(&t, text + 26, len, NULL, NULL), PAI_OK);
+  assert_ok(pai__yaml_parse(&t, text + 26, len, NULL, NULL));
   n = pai__tree_get(t, 0, key);
   if (n == PAI__NO_NODE && pai__tree_get(t, 0, "errorLogs") != PAI__NO_NODE)
     n = pai__tree_get(t, pai__tree_get(t, 0, "errorLogs"), key);
@@ -232,25 +223,33 @@ static void expect_excerpt(const pai__error_facts *f, const char *key,
 /* Lines "FIRST\n" to "LAST\n". */
 static char *lines(int first, int last)
 {
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  pai__buf_init(&b, &pai__libc_alloc);
   for (int i = first; i <= last; i++)
     pai__buf_printf(&b, "%d\n", i);
   return pai__buf_take(&b);
 }
 
-static void the_last_lines_are_shown(void **state)
+/* Lines that are numbers; the last one without its end. */
+static void expect_lines(const pai__error_facts *f, const char *key, int first,
+                         int last)
+{
+  char *wanted = lines(first, last);
+
+  wanted[strlen(wanted) - 1] = '\0';
+  expect_excerpt(f, key, wanted);
+  free(wanted);
+}
+
+TEST(the_last_lines_are_shown)
 {
   char *text = lines(1, 30);
   pai__error_facts f = {
     .code = 255, .user_code = 1, .user = tail(text), .platform = tail(text)
   };
 
-  (void)state;
-  expect_excerpt(&f, "user",
-                 "16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\n30");
-  expect_excerpt(&f, "platform", "21\n22\n23\n24\n25\n26\n27\n28\n29\n30");
+  expect_lines(&f, "user", 16, 30);
+  expect_lines(&f, "platform", 21, 30);
   f.user = tail("one\r\ntwo\rtwo\r\n\r\n");
   f.platform = tail("");
   expect_excerpt(&f, "user", "one\ntwo\rtwo");
@@ -260,42 +259,40 @@ static void the_last_lines_are_shown(void **state)
   free(text);
 }
 
-static void what_was_found_is_shown_with_its_surroundings(void **state)
+TEST(what_was_found_is_shown_with_its_surroundings)
 {
+  static const struct {
+    size_t start, end; /* of what was found */
+    int first, last;   /* the lines that are shown */
+  } rows[] = {
+    { 144, 146, 48, 60 }, /* "58": little follows */
+    { 0, 2, 10, 22 },
+    { 0, 89, 25, 39 },  /* longer than may be shown */
+    { 30, 32, 18, 30 }, /* "20" */
+  };
   char *text = lines(10, 60); /* each of three bytes */
   pai__error_facts f = { .code = 220, .user_code = 127, .user = tail(text) };
 
-  (void)state;
-  f.in_user = (pai__log_match){ true, 30, 32 }; /* "20" */
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    f.in_user = (pai__log_match){ true, rows[i].start, rows[i].end };
+    expect_lines(&f, "user", rows[i].first, rows[i].last);
+  }
   expect_excerpt(&f, "matchedUserLogString", "20");
-  expect_excerpt(&f, "user",
-                 "18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\n30");
-  f.in_user = (pai__log_match){ true, 144, 146 }; /* "58": little follows */
-  expect_excerpt(&f, "user",
-                 "48\n49\n50\n51\n52\n53\n54\n55\n56\n57\n58\n59\n60");
-  f.in_user = (pai__log_match){ true, 0, 2 };
-  expect_excerpt(&f, "user",
-                 "10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22");
-  f.in_user = (pai__log_match){ true, 0, 89 }; /* longer than may be shown */
-  expect_excerpt(&f, "user",
-                 "25\n26\n27\n28\n29\n30\n31\n32\n33\n34\n35\n36\n37\n38\n39");
   free(text);
 }
 
-static void too_much_is_cut_in_its_order(void **state)
+TEST(too_much_is_cut_in_its_order)
 {
   char *text = malloc(9001);
   pai__error_facts f = { .code = 255, .user_code = 1 };
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
   assert_non_null(text);
   memset(text, 'u', 9000);
   text[9000] = '\0';
   /* The platform's log goes first, in front. */
   f.user = (pai__log_tail){ text, 2000 };
   f.platform = (pai__log_tail){ text, 4000 };
-  pai__buf_init(&b, &pai__libc_alloc);
   for (size_t i = 0; i < 2000; i++)
     pai__buf_char(&b, 'u');
   expect_excerpt(&f, "user", pai__buf_text(&b));
@@ -320,15 +317,14 @@ static void too_much_is_cut_in_its_order(void **state)
 }
 
 /* What was found stays in the excerpt, wherever it is in the log. */
-static void what_was_found_is_cut_last(void **state)
+TEST(what_was_found_is_cut_last)
 {
   enum { LINE = 701, LINES = 9 };
   static char text[LINE * LINES];
 
-  (void)state;
   for (int at = 0; at < LINES; at++) {
     pai__error_facts f = { .user = { text, sizeof(text) } };
-    pai__buf b;
+    pai__buf b = test_buf();
 
     memset(text, 'x', sizeof(text));
     for (int i = 1; i <= LINES; i++)
@@ -337,17 +333,16 @@ static void what_was_found_is_cut_last(void **state)
     f.in_user.found = true;
     f.in_user.start = (size_t)at * LINE + 300;
     f.in_user.end = f.in_user.start + 6;
-    pai__buf_init(&b, &pai__libc_alloc);
-    assert_int_equal(pai__end_excerpt(&b, &f), PAI_OK);
-    assert_non_null(strstr(b.data, "matchedUserLogString: NEEDLE"));
-    assert_non_null(strstr(strstr(b.data, "errorLogs"), "xNEEDLEx"));
+    assert_ok(pai__end_excerpt(&b, &f));
+    assert_has(b.data, "matchedUserLogString: NEEDLE");
+    assert_has(strstr(b.data, "errorLogs"), "xNEEDLEx");
     assert_in_range(b.len, 4096 - 100, 4096 + 2);
     pai__buf_dispose(&b);
   }
 }
 
 /* Any text, anywhere found: the YAML can be read and is not too long. */
-static void any_text_fits(void **state)
+TEST(any_text_fits)
 {
   static const char *const bits[] = { "a",    "\n",       "\r\n", "\xc3\xa9",
                                       "\xff", "\"",       "'",    ": ",
@@ -356,7 +351,6 @@ static void any_text_fits(void **state)
   unsigned seed = 1;
   char *text = malloc(16384);
 
-  (void)state;
   assert_non_null(text);
   for (int run = 0; run < 400; run++) {
     size_t len = 0, most = (size_t)(run * 29 % 12000);
@@ -383,7 +377,7 @@ static void any_text_fits(void **state)
 
 static const char log_text[] = "starting\nbash: frob: command not found\n";
 
-static int texts_body(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(a_failed_command_is_told_of)
 {
   pai__end_facts f = { .how = PAI__END_EXITED,
                        .code = 127,
@@ -392,7 +386,6 @@ static int texts_body(const pai_alloc *alloc, void *user_data)
   pai__json_writer w;
   int code, rc;
 
-  (void)user_data;
   pai__buf_init(&diagnostics, alloc);
   pai__buf_init(&summary, alloc);
   pai__buf_init(&messages, alloc);
@@ -443,14 +436,8 @@ static int texts_body(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void a_failed_command_is_told_of(void **state)
-{
-  (void)state;
-  test_faults(texts_body, NULL);
-}
-
 /* Where nobody knows more, what the command ended with. */
-static void the_code_that_is_told(void **state)
+TEST(the_code_that_is_told)
 {
   static const struct {
     enum pai__end_how how;
@@ -468,54 +455,36 @@ static void the_code_that_is_told(void **state)
     { PAI__END_LOST, 0, NULL, 256, 256 },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai__end_facts f = { .how = rows[i].how,
                          .code = rows[i].code,
                          .user = tail(rows[i].user) };
-    pai__buf b;
-    int code;
+    int code = judge(&f, NULL);
 
-    pai__buf_init(&b, &pai__libc_alloc);
-    assert_int_equal(pai__end_judge(&code, &b, &f), PAI_OK);
     assert_int_equal(code, rows[i].judged);
-    assert_int_equal(pai__told_code(code, pai__end_user_code(&f)),
+    assert_int_equal(pai__result_code(code, pai__end_user_code(&f)),
                      rows[i].told);
-    assert_int_equal(pai__told_code(code, 0), code);
-    pai__buf_dispose(&b);
+    assert_int_equal(pai__result_code(code, 0), code);
   }
 }
 
 static void expect_messages(const char *diagnostics, const char *wanted)
 {
   pai__json_writer w;
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__json_writer_init(&w, &b, false);
-  assert_int_equal(pai__end_messages(&w, diagnostics), PAI_OK);
-  assert_int_equal(pai__json_finish(&w), PAI_OK);
-  assert_string_equal(pai__buf_text(&b), wanted);
-  pai__buf_dispose(&b);
-}
-
-static void expect_diagnostics(pai__end_facts f, const char *wanted)
-{
-  pai__buf b;
-  int code;
-
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai__end_judge(&code, &b, &f), PAI_OK);
+  assert_ok(pai__end_messages(&w, diagnostics));
+  assert_ok(pai__json_finish(&w));
   assert_string_equal(pai__buf_text(&b), wanted);
   pai__buf_dispose(&b);
 }
 
 /* Diagnostics of all sorts, also others'. */
-static void texts_without_a_report(void **state)
+TEST(texts_without_a_report)
 {
   pai__buf b;
 
-  (void)state;
   expect_messages(NULL, "null");
   expect_messages("", "null");
   expect_messages("stopped", "{\"container\":null,\"runtime\":null,"
@@ -538,24 +507,21 @@ static void texts_without_a_report(void **state)
                   "{\"container\":null,\"runtime\":{\"c\":[\"d\"],"
                   "\"name\":\"a\"},\"launcher\":null}");
   pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai__end_summary(&b, "stopped"), PAI_OK);
+  assert_ok(pai__end_summary(&b, "stopped"));
   assert_string_equal(pai__buf_text(&b), "stopped");
   pai__buf_dispose(&b);
-  expect_diagnostics(
-    (pai__end_facts){ .how = PAI__END_NODE_LOST, .why = "restarted" },
-    "PodPattern matched: {\"reason\":\"NodeLost\","
-    "\"message\":\"restarted\"}");
-  expect_diagnostics((pai__end_facts){ .how = PAI__END_LOST },
-                     "PodPattern unmatched: {}");
-  expect_diagnostics(
-    (pai__end_facts){ .how = PAI__END_FAILED, .code = 126, .why = "no" },
-    "PodPattern matched: {\"containers\":[{\"name\":\"app\","
-    "\"reason\":\"ContainerCannotRun\",\"message\":\"no\","
-    "\"code\":126}]}");
+  judge(&(pai__end_facts){ .how = PAI__END_NODE_LOST, .why = "restarted" },
+        "PodPattern matched: {\"reason\":\"NodeLost\","
+        "\"message\":\"restarted\"}");
+  judge(&(pai__end_facts){ .how = PAI__END_LOST }, "PodPattern unmatched: {}");
+  judge(&(pai__end_facts){ .how = PAI__END_FAILED, .code = 126, .why = "no" },
+        "PodPattern matched: {\"containers\":[{\"name\":\"app\","
+        "\"reason\":\"ContainerCannotRun\",\"message\":\"no\","
+        "\"code\":126}]}");
 }
 
 /* What Python would read of a report with everything in it. */
-static void all_of_a_report(void **state)
+TEST(all_of_a_report)
 {
   pai__error_facts f = { .code = 128,
                          .user_code = 139,
@@ -563,11 +529,9 @@ static void all_of_a_report(void **state)
                          .user = tail("a\nb\n"),
                          .platform = tail("c\n"),
                          .in_platform = { true, 0, 1 } };
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai__end_excerpt(&b, &f), PAI_OK);
+  assert_ok(pai__end_excerpt(&b, &f));
   assert_string_equal(pai__buf_text(&b), "[PAI_RUNTIME_ERROR_START]\n"
                                          "exitCode: 128\n"
                                          "originUserExitCode: 139\n"
@@ -582,25 +546,4 @@ static void all_of_a_report(void **state)
                                          "\n"
                                          "[PAI_RUNTIME_ERROR_END]");
   pai__buf_dispose(&b);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(codes),
-    cmocka_unit_test(ends_by_the_platform),
-    cmocka_unit_test(what_could_not_be_started),
-    cmocka_unit_test(what_a_back_end_tells),
-    cmocka_unit_test(the_last_lines_are_shown),
-    cmocka_unit_test(what_was_found_is_shown_with_its_surroundings),
-    cmocka_unit_test(too_much_is_cut_in_its_order),
-    cmocka_unit_test(what_was_found_is_cut_last),
-    cmocka_unit_test(any_text_fits),
-    cmocka_unit_test(a_failed_command_is_told_of),
-    cmocka_unit_test(the_code_that_is_told),
-    cmocka_unit_test(texts_without_a_report),
-    cmocka_unit_test(all_of_a_report),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

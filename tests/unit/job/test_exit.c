@@ -1,51 +1,18 @@
 /* What completion codes mean: the exit spec, row by row. */
+#include "cases.h"
 #include "rows.h"
 
-#include "job/exit.h"
+#include "job/end/exit.h"
 #include "job/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A few rows by heart: each class, each sign, the first and the last. */
-static void rows_by_heart(void **state)
-{
-  static const struct {
-    int code;
-    const char *phrase, *causer, *behavior, *reaction;
-  } rows[] = {
-    { 0, "Succeeded", "USER_CONTAINER", "UNKNOWN", "NEVER_RETRY" },
-    { -8000, "ContainerUndefinedNegativeExitCode", "UNKNOWN", "UNKNOWN",
-      "RETRY_TO_MAX" },
-    { -210, "StopFrameworkRequested", "USER_STOP", "PERMANENT",
-      "NEVER_RETRY" },
-    { -1002, "PodScheduledToInsufficientResourceNode", "PAI_K8S", "TRANSIENT",
-      "ALWAYS_RETRY" },
-    { 137, "ContainerSigKillReceived", "PAI_OS", "TRANSIENT", "ALWAYS_RETRY" },
-    { 251, "JobGangAllocationTimeout", "RESOURCE_ALLOCATION_TIMEOUT",
-      "TRANSIENT_CONFLICT", "ALWAYS_BACKOFF_RETRY" },
-    { 256, "PAIRuntimeExitAbnormally", "PAI_RUNTIME", "UNKNOWN",
-      "RETRY_TO_MAX" },
-  };
-
-  (void)state;
-  for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    const pai__exit *e = pai__exit_find(rows[i].code);
-
-    assert_int_equal(e->code, rows[i].code);
-    assert_string_equal(e->phrase, rows[i].phrase);
-    assert_string_equal(e->causer, rows[i].causer);
-    assert_string_equal(pai__exit_behavior(e), rows[i].behavior);
-    assert_string_equal(pai__exit_reaction(e), rows[i].reaction);
-  }
-}
-
-static void unknown_codes(void **state)
+TEST(unknown_codes)
 {
   static const int positive[] = { 1, 2, 127, 129, 200, 257, INT32_MAX };
   static const int negative[] = { -1, -999, -1100000, -7999, INT32_MIN };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(positive); i++)
     assert_int_equal(pai__exit_find(positive[i])->code, 256);
   for (size_t i = 0; i < PAI__LEN(negative); i++)
@@ -53,7 +20,7 @@ static void unknown_codes(void **state)
 }
 
 /* What nobody has looked into means nothing, but for what the contract has. */
-static void classes(void **state)
+TEST(classes)
 {
   static const struct {
     int code;
@@ -71,12 +38,15 @@ static void classes(void **state)
     { -300, PAI__EXIT_UNKNOWN, PAI__EXIT_UNKNOWN },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     assert_int_equal(pai__exit_class(rows[i].code, false, false),
                      rows[i].class);
     assert_int_equal(pai__exit_class(rows[i].code, true, false), rows[i].raw);
   }
+  assert_string_equal(pai__exit_behavior(pai__exit_find(251)),
+                      "TRANSIENT_CONFLICT");
+  assert_string_equal(pai__exit_reaction(pai__exit_find(251)),
+                      "ALWAYS_BACKOFF_RETRY");
 }
 
 /* --- against the reference ------------------------------------------------ */
@@ -156,17 +126,14 @@ static void check_line(char *cells[CELLS])
   static const char *const classes_of[] = { "U", "T", "TC", "P" };
   int code = (int)strtol(cells[0], NULL, 10);
   const pai__exit *e = pai__exit_find(code);
-  char both[200];
-  pai__buf b;
+  pai__buf b = test_buf();
 
   assert_int_equal(e->code, code);
   assert_string_equal(e->phrase, cells[1]);
-  (void)snprintf(both, sizeof(both), "%s / %s", e->issuer, e->causer);
-  assert_string_equal(both, cells[2]);
+  assert_string_equal(test_string("%s / %s", e->issuer, e->causer), cells[2]);
   assert_string_equal(e->type, cells[3]);
   assert_string_equal(e->stage, cells[4]);
   assert_string_equal(classes_of[e->class], cells[5]);
-  pai__buf_init(&b, &pai__libc_alloc);
   put_patterns(&b, e);
   assert_string_equal(pai__buf_text(&b), cells[6]);
   pai__buf_dispose(&b);
@@ -190,7 +157,7 @@ static void check_order(const int *codes, int n)
   }
 }
 
-static void every_row_of_the_reference(void **state)
+TEST(every_row_of_the_reference)
 {
   size_t len;
   char *text = test_shared_text("../reference/job-spec.md", &len);
@@ -198,7 +165,6 @@ static void every_row_of_the_reference(void **state)
   bool there = false;
   int codes[100] = { 0 }, found = 0;
 
-  (void)state;
   if (text == NULL) {
     skip();
     return;
@@ -223,26 +189,24 @@ static void every_row_of_the_reference(void **state)
 static void expect_json(int code, const char *wanted)
 {
   pai__json_writer w;
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__json_writer_init(&w, &b, false);
   pai__exit_write(&w, pai__exit_find(code), code);
-  assert_int_equal(pai__json_finish(&w), PAI_OK);
+  assert_ok(pai__json_finish(&w));
   assert_string_equal(pai__buf_text(&b), wanted);
   pai__buf_dispose(&b);
 }
 
-static void entries_as_json(void **state)
+TEST(entries_as_json)
 {
-  (void)state;
   expect_json(
     220, "{\"code\":220,\"phrase\":\"UserCommandExitWithError\","
          "\"issuer\":\"USER_CONTAINER\",\"causer\":\"USER_CONTAINER\","
          "\"type\":\"USER_FAILURE\",\"stage\":\"RUNNING\","
          "\"behavior\":\"PERMANENT\",\"reaction\":\"NEVER_RETRY\","
          "\"reason\":\"A command was not found.\",\"solution\":[\"Install the "
-         "command in the image or on the machine, or give its whole path.\"],"
+         "command in the image or on the machine, or use its full path.\"],"
          "\"pattern\":{\"runtimeContainerPatterns\":[{\"exitCode\":127,"
          "\"userLogRegex\":\"(?i)command not found\"}]}}");
   expect_json(
@@ -251,9 +215,9 @@ static void entries_as_json(void **state)
     "\"issuer\":\"PAI_DOCKER\",\"causer\":\"UNKNOWN\","
     "\"type\":\"UNKNOWN_FAILURE\",\"stage\":\"LAUNCHING\","
     "\"behavior\":\"UNKNOWN\",\"reaction\":\"RETRY_TO_MAX\","
-    "\"reason\":\"The container could not be made.\",\"solution\":[\"See "
-    "whether the image is there, and whether the job may pull it: "
-    "dockerimage.uri and dockerimage.auth.\"],"
+    "\"reason\":\"The container could not be created.\",\"solution\":[\"Check "
+    "that the image exists and that the job may pull it: dockerimage.uri and "
+    "dockerimage.auth.\"],"
     "\"pattern\":{\"controllerPodPatterns\":[{\"containers\":[{"
     "\"reasonRegex\":\"(?i)^ContainerCannotRun$\",\"exitCode\":125}]}]}}");
   expect_json(0, "{\"code\":0,\"phrase\":\"Succeeded\","
@@ -261,29 +225,27 @@ static void entries_as_json(void **state)
                  "\"causer\":\"USER_CONTAINER\",\"type\":\"USER_SUCCESS\","
                  "\"stage\":\"COMPLETING\",\"behavior\":\"UNKNOWN\","
                  "\"reaction\":\"NEVER_RETRY\","
-                 "\"reason\":\"The command ended with 0.\"}");
+                 "\"reason\":\"The command exited with code 0.\"}");
   /* Codes that are in no row keep their number (rest-api 10). */
-  expect_json(-5, "{\"code\":-5,"
-                  "\"phrase\":\"ContainerUndefinedNegativeExitCode\","
-                  "\"issuer\":\"UNKNOWN\",\"causer\":\"UNKNOWN\","
-                  "\"type\":\"UNKNOWN_FAILURE\",\"stage\":\"UNKNOWN\","
-                  "\"behavior\":\"UNKNOWN\",\"reaction\":\"RETRY_TO_MAX\","
-                  "\"reason\":\"The platform ended the task with a code that "
-                  "has no meaning.\",\"solution\":[\"Show the message to "
-                  "whoever looks after the machines.\"]}");
+  expect_json(
+    -5, "{\"code\":-5,"
+        "\"phrase\":\"ContainerUndefinedNegativeExitCode\","
+        "\"issuer\":\"UNKNOWN\",\"causer\":\"UNKNOWN\","
+        "\"type\":\"UNKNOWN_FAILURE\",\"stage\":\"UNKNOWN\","
+        "\"behavior\":\"UNKNOWN\",\"reaction\":\"RETRY_TO_MAX\","
+        "\"reason\":\"The platform ended the task with an unknown "
+        "code.\",\"solution\":[\"Report the message to an administrator.\"]}");
 }
 
-static void every_entry_is_json(void **state)
+TEST(every_entry_is_json)
 {
-  (void)state;
   for (size_t i = 0; i < pai__exit_count; i++) {
     pai__json_writer w;
-    pai__buf b;
+    pai__buf b = test_buf();
 
-    pai__buf_init(&b, &pai__libc_alloc);
     pai__json_writer_init(&w, &b, false);
     pai__exit_write(&w, &pai__exit_rows[i], pai__exit_rows[i].code);
-    assert_int_equal(pai__json_finish(&w), PAI_OK);
+    assert_ok(pai__json_finish(&w));
     assert_true(pai__exit_rows[i].why[0] != '\0');
     assert_int_equal(strstr(b.data, "controllerPodPatterns") != NULL,
                      pai__exit_rows[i].patterns != NULL &&
@@ -293,18 +255,4 @@ static void every_entry_is_json(void **state)
                        pai__exit_rows[i].code > 0);
     pai__buf_dispose(&b);
   }
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_by_heart),
-    cmocka_unit_test(unknown_codes),
-    cmocka_unit_test(classes),
-    cmocka_unit_test(every_row_of_the_reference),
-    cmocka_unit_test(entries_as_json),
-    cmocka_unit_test(every_entry_is_json),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

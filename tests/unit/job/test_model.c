@@ -4,6 +4,7 @@
  *
  * A slice runs with all tests; soak runs, see docs/internals/soak.md, do more.
  */
+#include "cases.h"
 #include "model_host.h"
 
 #include "job/save.h"
@@ -93,8 +94,7 @@ static void begin(model *w, uint64_t seed)
                         .min_succeeded = any_minimum(w),
                         .retry = any_policy(w) };
   w->job = &w->jobs[0];
-  assert_int_equal(pai__job_init(w->job, &pai__libc_alloc, &w->form, seed),
-                   PAI_OK);
+  assert_ok(pai__job_init(w->job, &pai__libc_alloc, &w->form, seed));
   w->ntasks = w->job->ntasks;
 }
 
@@ -122,31 +122,6 @@ static void expect_same(pai__buf *a, pai__buf *b)
   pai__buf_dispose(b);
 }
 
-/* All that decides what it will do. */
-static void expect_alike(const pai__job *a, const pai__task *tasks,
-                         const pai__job *b)
-{
-  assert_memory_equal(tasks, pai__job_tasks(b), b->ntasks * sizeof(*tasks));
-  assert_true(a->prng.state == b->prng.state && a->began == b->began &&
-              a->due == b->due);
-  assert_int_equal(a->wanted, b->wanted);
-  assert_int_equal(a->alive, b->alive);
-  assert_int_equal(a->done, b->done);
-  assert_int_equal(a->busy, b->busy);
-  assert_int_equal(a->attempt, b->attempt);
-  assert_int_equal(a->retries, b->retries);
-  assert_int_equal(a->counted, b->counted);
-  assert_int_equal(a->preempted, b->preempted);
-  assert_int_equal(a->trigger, b->trigger);
-  assert_int_equal(a->code, b->code);
-  assert_int_equal(a->todo, b->todo);
-  assert_int_equal(a->state, b->state);
-  assert_int_equal(a->hasty, b->hasty);
-  assert_true(a->asked == b->asked && a->decided == b->decided &&
-              a->stop_asked == b->stop_asked &&
-              a->preempting == b->preempting);
-}
-
 /* Its host has died: what comes back from a disk goes on as it would have. */
 static void come_back(model *w, pai__job *to)
 {
@@ -160,10 +135,9 @@ static void come_back(model *w, pai__job *to)
   for (uint32_t i = 0; i < ntasks; i++)
     list[i] = bytes_of(&tasks[i]);
   pai__job_dispose(w->job);
-  assert_int_equal(pai__job_restore(to, &pai__libc_alloc, &w->form,
-                                    bytes_of(&head), list, ntasks, NULL),
-                   PAI_OK);
-  expect_alike(w->job, were, to);
+  assert_ok(pai__job_restore(to, &pai__libc_alloc, &w->form, bytes_of(&head),
+                             list, ntasks, NULL));
+  assert_memory_equal(were, pai__job_tasks(to), ntasks * sizeof(*were));
   save(&heads, again, to);
   expect_same(&head, &heads);
   for (uint32_t i = 0; i < ntasks; i++)
@@ -194,7 +168,7 @@ static bool help(model *w)
   if (w->asked && !w->room && !w->held) {
     e.kind = PAI__EV_PLACED;
     e.count = 0;
-    assert_int_equal(model_tell(w, e), PAI_OK);
+    assert_ok(model_tell(w, e));
     return true;
   }
   for (uint32_t i = 0; i < w->ntasks; i++) {
@@ -226,9 +200,8 @@ static void drain(model *w)
     if ((!help(w) || step == 300) && /* it may be meant to run for long */
         w->job->state != PAI__JOB_DONE) {
       assert_true(w->job->wanted == 0 || step == 300);
-      assert_int_equal(model_tell(w, (pai__job_event){ .kind = PAI__EV_STOP,
-                                                       .time = w->now }),
-                       PAI_OK);
+      assert_ok(model_tell(
+        w, (pai__job_event){ .kind = PAI__EV_STOP, .time = w->now }));
     }
     model_check(w);
   }
@@ -255,13 +228,12 @@ static void run(uint64_t seed)
   pai__job_dispose(w.job);
 }
 
-static void no_state_is_stuck_and_no_count_wrong(void **state)
+TEST(no_state_is_stuck_and_no_count_wrong)
 {
   const char *soak = getenv("OPENPAI_SOAK"), *from = getenv("OPENPAI_SEED");
   unsigned long runs = soak != NULL ? 1000000 : 10000;
   uint64_t seed = from != NULL ? strtoull(from, NULL, 10) : 1;
 
-  (void)state;
   for (unsigned long i = 0; i < runs; i++)
     run(seed + i);
   print_message(
@@ -284,13 +256,4 @@ static void no_state_is_stuck_and_no_count_wrong(void **state)
   assert_true(model_seen.rescaled > runs / 10 &&
               model_seen.busy > runs / 100 && model_seen.rules > runs / 10 &&
               model_seen.all > runs / 100 && model_seen.stops > runs / 100);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_state_is_stuck_and_no_count_wrong),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
-/* The launch plan: every variable of a small job, and failing memory. */
-#include "testing.h"
+/* The launch plan: every variable of a small job, and failing memory; names and
+ * identifiers, the reference's own. */
+#include "cases.h"
 
-#include "job/plan.h"
+#include "job/plan/names.h"
+#include "job/plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +159,7 @@ static bool has(const char *const *env, const char *var)
   return false;
 }
 
-static int plan_body(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(environment_is_complete)
 {
   pai__plan_shared shared;
   pai__arena arena;
@@ -165,7 +167,6 @@ static int plan_body(const pai_alloc *alloc, void *user_data)
   size_t count = 0;
   int rc;
 
-  (void)user_data;
   pai__arena_init(&arena, alloc);
   rc = pai__plan_share(&shared, &arena, &context);
   if (rc == PAI_OK)
@@ -186,23 +187,15 @@ static int plan_body(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void environment_is_complete(void **state)
-{
-  (void)state;
-  test_faults(plan_body, NULL);
-}
-
-static void a_task_without_gpus_sees_none(void **state)
+TEST(a_task_without_gpus_sees_none)
 {
   pai__plan_shared shared;
   pai__arena arena;
   pai_launch_plan plan;
 
-  (void)state;
   pai__arena_init(&arena, &pai__libc_alloc);
-  assert_int_equal(pai__plan_share(&shared, &arena, &context), PAI_OK);
-  assert_int_equal(pai__plan_make(&plan, &arena, &context, &shared, 2),
-                   PAI_OK);
+  assert_ok(pai__plan_share(&shared, &arena, &context));
+  assert_ok(pai__plan_make(&plan, &arena, &context, &shared, 2));
   assert_true(has(plan.env, "NVIDIA_VISIBLE_DEVICES=none"));
   assert_true(has(plan.env, "CUDA_VISIBLE_DEVICES="));
   pai__arena_dispose(&arena);
@@ -269,11 +262,10 @@ static size_t cost_of_one_plan(uint32_t instances)
 
   add_tasks(j, "worker", instances);
   pai__arena_init(&all, &pai__libc_alloc);
-  assert_int_equal(pai__plan_share(&shared, &all, &j->context), PAI_OK);
+  assert_ok(pai__plan_share(&shared, &all, &j->context));
   test_tally_init(&tally);
   pai__arena_init(&one, &tally.alloc);
-  assert_int_equal(pai__plan_make(&plan, &one, &j->context, &shared, 9),
-                   PAI_OK);
+  assert_ok(pai__plan_make(&plan, &one, &j->context, &shared, 9));
   assert_true(has(plan.env, "PAI_HOST_IP_worker_0=10.0.0.0"));
   assert_true(has(plan.env, "PAI_TASK_INDEX=9"));
   pai__arena_dispose(&one);
@@ -282,9 +274,8 @@ static size_t cost_of_one_plan(uint32_t instances)
   return tally.calls;
 }
 
-static void a_plan_costs_the_same_in_a_large_job(void **state)
+TEST(a_plan_costs_the_same_in_a_large_job)
 {
-  (void)state;
   assert_in_range(cost_of_one_plan(MANY), 1, cost_of_one_plan(10) + 1);
 }
 
@@ -337,14 +328,13 @@ static int spellings_body(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_role_overwrites_another(void **state)
+TEST(no_role_overwrites_another)
 {
   static const char *const names[] = { "worker_1", "worker1", "worker",
                                        "Worker",   "A_b",     "a_B",
                                        "__" };
   job *j = new_job();
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(names); i++)
     add_tasks(j, names[i], 1);
   test_faults(spellings_body, j);
@@ -403,41 +393,123 @@ static int rich_body(const pai_alloc *alloc, void *user_data)
     assert_string_equal(plan.mounts[0].target, "/mnt/d");
     assert_string_equal(plan.mounts[1].target, "/there");
     assert_int_equal(plan.flags, PAI_LAUNCH_SHARE_PIDS);
-    assert_non_null(strstr(plan.script, "callbacks cannot be there"));
-    assert_non_null(strstr(plan.script, "eval 'echo s3cret\n'"));
-    assert_non_null(strstr(plan.script, "pai__git 's3cret' "));
-    assert_non_null(strstr(plan.script,
-                           "Host Worker_A-1 workera-1\n"
-                           "  HostName 10.0.0.2\n  Port 20004\n"));
-    assert_non_null(strstr(plan.script, "'key of the user\nown\n'"));
-    assert_non_null(strstr(plan.script, "pai__tensorboard 1 'a' '/b'"));
-    assert_non_null(strstr(plan.script, "eval 'run'"));
-    assert_non_null(strstr(plan.script, "eval 'x\ny\n'"));
+    assert_has(plan.script, "cmd: callbacks and preCommands");
+    assert_has(plan.script, "eval 'echo s3cret\n'");
+    assert_has(plan.script, "pai__git 's3cret' ");
+    assert_has(plan.script, "Host Worker_A-1 workera-1\n"
+                            "  HostName 10.0.0.2\n  Port 20004\n");
+    assert_has(plan.script, "'key of the user\nown\n'");
+    assert_has(plan.script, "pai__tensorboard 1 'a' '/b'");
+    assert_has(plan.script, "eval 'run'");
+    assert_has(plan.script, "eval 'x\ny\n'");
   }
   pai__arena_dispose(&arena);
   return rc;
 }
 
-static void failing_memory(void **state)
+TEST(failing_memory)
 {
   pai_spec *all;
 
-  (void)state;
-  assert_int_equal(pai_spec_parse(&all, rich, strlen(rich), NULL, NULL),
-                   PAI_OK);
+  assert_ok(pai_spec_parse(&all, rich, strlen(rich), NULL, NULL));
   test_faults(rich_body, all);
   pai_spec_unref(all);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(environment_is_complete),
-    cmocka_unit_test(a_task_without_gpus_sees_none),
-    cmocka_unit_test(a_plan_costs_the_same_in_a_large_job),
-    cmocka_unit_test(no_role_overwrites_another),
-    cmocka_unit_test(failing_memory),
-  };
+/* --- names ---------------------------------------------------------------- */
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+TEST(sums)
+{
+  static const struct {
+    const char *text, *sum;
+  } rows[] = {
+    { "", "d41d8cd98f00b204e9800998ecf8427e" },
+    { "abc", "900150983cd24fb0d6963f7d28e17f72" },
+    { "abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b" },
+    { "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+      "d174ab98d277d9f5a5611c2c9f419d9f" },
+    { "12345678901234567890123456789012345678901234567890123456789012345678901"
+      "234567890",
+      "57edf4a22be3c955ac49da2e2107b67a" },
+    { "1234567890123456789012345678901234567890123456789012345",
+      "c9ccf168914a1bcfc3229f1948e67da0" }, /* 55 and 56 bytes: one block, two */
+    { "12345678901234567890123456789012345678901234567890123456",
+      "49f193adce178490e34d1b3a4ec0064c" },
+    { "admin~job1+t1", "74dfd517ccab704041320c650556e21f" },
+  };
+  char hex[PAI__MD5_HEX];
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    assert_string_equal(pai__md5_hex(hex, rows[i].text, strlen(rows[i].text)),
+                        rows[i].sum);
+}
+
+static void expect_name(void (*put)(pai__buf *, const char *),
+                        const char *name, const char *is)
+{
+  pai__buf b = test_buf();
+
+  put(&b, name);
+  assert_string_equal(pai__buf_text(&b), is);
+  pai__buf_dispose(&b);
+}
+
+TEST(names)
+{
+  expect_name(pai__name_encode, "admin~job1",
+              "2f38ed41a21c61d954f1247914fa6c5d");
+  expect_name(pai__name_encode, "Job_1", "job1");
+  expect_name(pai__name_encode, "unknown~Job-1", "unknownjob1");
+  expect_name(pai__name_role, "worker_A", "workera");
+  expect_name(pai__name_role, "__", "");
+}
+
+/* Each part counts, and none runs into the next. */
+TEST(identifiers)
+{
+  static const pai__uid_of rows[] = {
+    { "j", PAI__UID_POD, 1, "a", 2, 3 },  { "k", PAI__UID_POD, 1, "a", 2, 3 },
+    { "j", PAI__UID_TASK, 1, "a", 2, 3 }, { "j", PAI__UID_POD, 2, "a", 2, 3 },
+    { "j", PAI__UID_POD, 1, "b", 2, 3 },  { "j", PAI__UID_POD, 1, "a", 3, 3 },
+    { "j", PAI__UID_POD, 1, "a", 2, 4 },  { "j", PAI__UID_POD, 1, "a1", 2, 3 },
+    { "j", PAI__UID_POD, 1, NULL, 2, 3 },
+  };
+  char uids[PAI__LEN(rows)][PAI__UID], again[PAI__UID];
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    assert_int_equal(strlen(pai__uid(uids[i], &pai__libc_alloc, &rows[i])),
+                     36);
+    for (size_t k = 0; k < 36; k++)
+      assert_int_equal(uids[i][k] == '-',
+                       k == 8 || k == 13 || k == 18 || k == 23);
+    for (size_t k = 0; k < i; k++)
+      assert_string_not_equal(uids[i], uids[k]);
+  }
+  assert_string_equal(pai__uid(again, &pai__libc_alloc, &rows[0]), uids[0]);
+}
+
+/* Those that a database holds are made anew: they never change. */
+TEST(identifiers_stay)
+{
+  char uid[PAI__UID];
+
+  assert_string_equal(
+    pai__uid(uid, &pai__libc_alloc, &(pai__uid_of){ "j", "k", 0, NULL, 0, 0 }),
+    "5838f1cb-9a91-fc0d-d56f-c541d3a981b4");
+  assert_string_equal(
+    pai__uid(uid, &pai__libc_alloc,
+             &(pai__uid_of){ "1a-7", "pod", UINT32_MAX, "worker", 31, 2 }),
+    "af74abbb-7e49-e14e-aa21-e3a5b9481ee0");
+}
+
+/* --- ports --------------------------------------------------------------------- */
+
+TEST_FAULTS(failing_memory_of_identifiers)
+{
+  char uid[PAI__UID];
+
+  return *pai__uid(uid, alloc, &(pai__uid_of){ "j", "k", 0, NULL, 0, 0 }) ==
+             '\0'
+           ? PAI_ENOMEM
+           : PAI_OK;
 }

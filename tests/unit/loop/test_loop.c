@@ -1,5 +1,5 @@
 /* The loop in its three modes: own, the host's libuv, a foreign poll(). */
-#include "testing.h"
+#include "cases.h"
 
 #include "loop/loop.h"
 
@@ -29,21 +29,19 @@ static void on_tick(void *user_data)
 static void begin(ticks *t, pai_loop *loop)
 {
   *t = (ticks){ .loop = loop, .want = 3 };
-  assert_int_equal(
-    pai__timer_new(&t->timer, &pai__libc_alloc, loop, on_tick, t), PAI_OK);
+  assert_ok(pai__timer_new(&t->timer, &pai__libc_alloc, loop, on_tick, t));
   pai__timer_start(t->timer, 0);
 }
 
-static void own_loop_runs_until_nothing_waits(void **state)
+TEST(own_loop_runs_until_nothing_waits)
 {
   pai_loop *loop;
   ticks t;
 
-  (void)state;
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
   assert_int_equal(pai_loop_run_once(loop), 0); /* nothing: no hanging */
   begin(&t, loop);
-  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  assert_ok(pai_loop_run(loop));
   assert_int_equal(t.count, 3);
   begin(&t, loop);
   while (pai_loop_run_once(loop) == 1)
@@ -52,15 +50,14 @@ static void own_loop_runs_until_nothing_waits(void **state)
   pai_loop_free(loop);
 }
 
-static void host_runs_its_own_libuv(void **state)
+TEST(host_runs_its_own_libuv)
 {
   pai_loop *loop;
   uv_loop_t uv;
   ticks t;
 
-  (void)state;
   assert_int_equal(uv_loop_init(&uv), 0);
-  assert_int_equal(pai_loop_attach_uv(&loop, &uv, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_attach_uv(&loop, &uv, NULL, NULL));
   begin(&t, loop);
   assert_int_equal(pai_loop_run(loop), PAI_EINVAL); /* not ours to run */
   assert_int_equal(pai_loop_run_once(loop), PAI_EINVAL);
@@ -72,14 +69,13 @@ static void host_runs_its_own_libuv(void **state)
   assert_int_equal(uv_loop_close(&uv), 0); /* nothing of ours is left */
 }
 
-static void foreign_loop_polls_us(void **state)
+TEST(foreign_loop_polls_us)
 {
   pai_loop *loop;
   ticks t;
   int more = 1;
 
-  (void)state;
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
   begin(&t, loop);
   while (more == 1) {
     struct pollfd p = { .fd = pai_loop_fd(loop), .events = POLLIN };
@@ -103,22 +99,20 @@ static void *wake(void *loop)
   return NULL;
 }
 
-static void another_thread_wakes_a_waiting_loop(void **state)
+TEST(another_thread_wakes_a_waiting_loop)
 {
   pai__timer *timer;
   pthread_t thread;
   pai_loop *loop;
 
-  (void)state;
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
-  assert_int_equal(
-    pai__timer_new(&timer, &pai__libc_alloc, loop, on_late, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
+  assert_ok(pai__timer_new(&timer, &pai__libc_alloc, loop, on_late, NULL));
   pai__timer_start(timer, (pai_time)3600 * 1000000);
   assert_int_equal(pthread_create(&thread, NULL, wake, loop), 0);
   assert_int_equal(pai_loop_run_once(loop), 1);
   assert_int_equal(pthread_join(thread, NULL), 0);
   pai__timer_close(timer);
-  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  assert_ok(pai_loop_run(loop));
   pai_loop_free(loop);
 }
 
@@ -134,17 +128,15 @@ static void on_reenter(void *user_data)
   pai__timer_start(t->timer, (pai_time)3600 * 1000000);
 }
 
-static void reentry_is_refused_and_stop_stops(void **state)
+TEST(reentry_is_refused_and_stop_stops)
 {
   ticks t = { 0 };
 
-  (void)state;
-  assert_int_equal(pai_loop_new(&t.loop, NULL, NULL), PAI_OK);
-  assert_int_equal(
-    pai__timer_new(&t.timer, &pai__libc_alloc, t.loop, on_reenter, &t),
-    PAI_OK);
+  assert_ok(pai_loop_new(&t.loop, NULL, NULL));
+  assert_ok(
+    pai__timer_new(&t.timer, &pai__libc_alloc, t.loop, on_reenter, &t));
   pai__timer_start(t.timer, 0);
-  assert_int_equal(pai_loop_run(t.loop), PAI_OK);
+  assert_ok(pai_loop_run(t.loop));
   assert_int_equal(t.count, 1);
   pai__timer_close(t.timer);
   pai_loop_free(t.loop);
@@ -155,20 +147,18 @@ static void on_end(void *user_data)
   *(uint64_t *)user_data = uv_hrtime();
 }
 
-static void a_delay_begins_when_it_is_asked_for(void **state)
+TEST(a_delay_begins_when_it_is_asked_for)
 {
   uint64_t start, end = 0;
   pai__timer *timer;
   pai_loop *loop;
 
-  (void)state;
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
-  assert_int_equal(
-    pai__timer_new(&timer, &pai__libc_alloc, loop, on_end, &end), PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
+  assert_ok(pai__timer_new(&timer, &pai__libc_alloc, loop, on_end, &end));
   uv_sleep(50); /* the host is busy, and the loop's own time stands still */
   start = uv_hrtime();
   pai__timer_start(timer, 40000);
-  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  assert_ok(pai_loop_run(loop));
   assert_true(end - start >= 39000000); /* libuv counts whole milliseconds */
   pai__timer_close(timer);
   pai_loop_free(loop);
@@ -182,33 +172,29 @@ static void on_free(void *user_data)
   pai_loop_free(t->loop);
 }
 
-static void a_callback_may_free_its_loop(void **state)
+TEST(a_callback_may_free_its_loop)
 {
   test_tally tally;
   pai_loop_options o = PAI_LOOP_OPTIONS_INIT;
   ticks t = { 0 };
 
-  (void)state;
   test_tally_init(&tally);
   o.alloc = &tally.alloc;
-  assert_int_equal(pai_loop_new(&t.loop, &o, NULL), PAI_OK);
-  assert_int_equal(pai__timer_new(&t.timer, &tally.alloc, t.loop, on_free, &t),
-                   PAI_OK);
+  assert_ok(pai_loop_new(&t.loop, &o, NULL));
+  assert_ok(pai__timer_new(&t.timer, &tally.alloc, t.loop, on_free, &t));
   pai__timer_start(t.timer, 0);
   assert_int_equal(pai_loop_run_once(t.loop), 0);
   assert_int_equal(tally.live, 0);
 }
 
-static void a_foreign_loop_may_sleep_when_nothing_waits(void **state)
+TEST(a_foreign_loop_may_sleep_when_nothing_waits)
 {
   pai__timer *timer;
   pai_loop *loop;
 
-  (void)state;
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
   assert_int_equal(pai_loop_timeout_ms(loop), -1);
-  assert_int_equal(
-    pai__timer_new(&timer, &pai__libc_alloc, loop, on_late, NULL), PAI_OK);
+  assert_ok(pai__timer_new(&timer, &pai__libc_alloc, loop, on_late, NULL));
   pai__timer_start(timer, 10000000);
   assert_int_equal(pai_loop_dispatch(loop), 1);
   uv_sleep(50); /* counts, although nobody ran the loop */
@@ -227,45 +213,41 @@ static int next_fd(void)
 }
 
 /* A stop that nobody waited for must not keep the loop's descriptors. */
-static void a_stopped_loop_is_freed_whole(void **state)
+TEST(a_stopped_loop_is_freed_whole)
 {
   int before = next_fd();
   ticks t = { 0 };
 
-  (void)state;
-  assert_int_equal(pai_loop_new(&t.loop, NULL, NULL), PAI_OK);
-  assert_int_equal(
-    pai__timer_new(&t.timer, &pai__libc_alloc, t.loop, on_reenter, &t),
-    PAI_OK);
+  assert_ok(pai_loop_new(&t.loop, NULL, NULL));
+  assert_ok(
+    pai__timer_new(&t.timer, &pai__libc_alloc, t.loop, on_reenter, &t));
   pai__timer_close(t.timer);
   pai_loop_stop(t.loop);
   pai_loop_free(t.loop);
   assert_int_equal(next_fd(), before);
 }
 
-static void bad_options_are_refused(void **state)
+TEST(bad_options_are_refused)
 {
   pai_loop_options bad = { 3, NULL };
   pai_loop *loop;
   pai_error *err;
 
-  (void)state;
   assert_int_equal(pai_loop_new(&loop, &bad, &err), PAI_EINVAL);
   assert_null(loop);
   test_expect_error(err, PAI_EINVAL, "struct_size");
-  assert_int_equal(pai_loop_new(NULL, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "pai_loop_new() was called without");
+  assert_fails(pai_loop_new(NULL, NULL, &err), err, PAI_EINVAL,
+               "pai_loop_new() was called without");
   pai_loop_free(NULL);
 }
 
-static int body(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(failing_memory)
 {
   pai_loop_options o = PAI_LOOP_OPTIONS_INIT;
   pai__timer *timer;
   pai_loop *loop;
   int rc;
 
-  (void)user_data;
   o.alloc = alloc;
   rc = pai_loop_new(&loop, &o, NULL);
   if (rc < 0)
@@ -287,19 +269,17 @@ static void nothing_more(void *user_data)
 }
 
 /* A handler of the program reads what its own threads write. */
-static void no_signal_of_the_program_comes_beside_the_loop(void **state)
+TEST(no_signal_of_the_program_comes_beside_the_loop)
 {
   pai__work *work;
   pai_loop *loop;
   sigset_t seen, mine;
 
-  (void)state;
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
-  assert_int_equal(pai__work_new(&work, &pai__libc_alloc, loop, look_at_mask,
-                                 nothing_more, &seen),
-                   PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
+  assert_ok(pai__work_new(&work, &pai__libc_alloc, loop, look_at_mask,
+                          nothing_more, &seen));
   pai__work_start(work);
-  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  assert_ok(pai_loop_run(loop));
   pai__work_close(work);
   pai_loop_free(loop);
   assert_int_equal(sigismember(&seen, SIGTERM), 1);
@@ -307,30 +287,4 @@ static void no_signal_of_the_program_comes_beside_the_loop(void **state)
   assert_int_equal(sigismember(&seen, SIGSEGV), 0);
   assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &mine), 0);
   assert_int_equal(sigismember(&mine, SIGTERM), 0);
-}
-
-static void failing_memory(void **state)
-{
-  (void)state;
-  test_faults(body, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(own_loop_runs_until_nothing_waits),
-    cmocka_unit_test(host_runs_its_own_libuv),
-    cmocka_unit_test(foreign_loop_polls_us),
-    cmocka_unit_test(another_thread_wakes_a_waiting_loop),
-    cmocka_unit_test(reentry_is_refused_and_stop_stops),
-    cmocka_unit_test(a_delay_begins_when_it_is_asked_for),
-    cmocka_unit_test(a_stopped_loop_is_freed_whole),
-    cmocka_unit_test(a_callback_may_free_its_loop),
-    cmocka_unit_test(a_foreign_loop_may_sleep_when_nothing_waits),
-    cmocka_unit_test(bad_options_are_refused),
-    cmocka_unit_test(no_signal_of_the_program_comes_beside_the_loop),
-    cmocka_unit_test(failing_memory),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

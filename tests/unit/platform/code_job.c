@@ -10,29 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *path_of(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
-
 /* A job with a folder of its own, in which a command has run. */
-pai_job_id submit_code(durable *d, const char *root, const char *name,
-                       const char *command)
+pai_job_id submit_code(durable *d, const char *name, const char *command)
 {
   pai_submit_options o = PAI_SUBMIT_OPTIONS_INIT;
   char dir[400], text[2000];
   pai_spec *spec;
   pai_job_id id;
 
-  (void)snprintf(dir, sizeof(dir), "%s/code", path_of(root));
+  (void)snprintf(dir, sizeof(dir), "%s/code", d->root);
   (void)mkdir(dir, 0700);
-  (void)snprintf(dir, sizeof(dir), "%s/code/new-%s", path_of(root), name);
+  (void)snprintf(dir, sizeof(dir), "%s/code/new-%s", d->root, name);
   assert_int_equal(mkdir(dir, 0700), 0);
-  (void)snprintf(text, sizeof(text), "cd '%s' && { %s; }", dir, command);
-  assert_int_equal(system(text), 0);
+  test_shell("cd '%s' && { %s; }", dir, command);
   (void)snprintf(text, sizeof(text),
                  "{protocolVersion: 2, name: %s, type: job, " STORY_IMAGE
                  ", taskRoles: {a: {dockerImage: x, resourcePerInstance: "
@@ -41,22 +31,19 @@ pai_job_id submit_code(durable *d, const char *root, const char *name,
   spec = story_parse(text);
   o.code_dir = dir;
   o.text = text;
-  assert_int_equal(pai_platform_submit_as(&id, d->platform, spec, &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_platform_submit_as(&id, d->platform, spec, &o, NULL));
   pai_spec_unref(spec);
-  assert_int_equal(durable_wait(d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  durable_reaches(d, id, PAI_STATE_SUCCEEDED);
   return id;
 }
 
 /* Where it is: until the next call. */
-const char *in_folder(durable *d, const char *root, pai_job_id id,
-                      const char *name)
+const char *in_folder(durable *d, pai_job_id id, const char *name)
 {
   static char path[700];
   const char *dir = pai_platform_job_dir(d->platform, id);
 
-  (void)snprintf(path, sizeof(path), "%s/code/%s/%s", path_of(root),
+  (void)snprintf(path, sizeof(path), "%s/code/%s/%s", d->root,
                  strrchr(dir, '/') + 1, name);
   return path;
 }
@@ -85,7 +72,7 @@ void on_listed(void *user_data, int status, const char *json, size_t len,
                  status == PAI_OK ? json : pai_error_message(err));
   if (status < 0)
     return;
-  assert_int_equal(pai__json_parse(&tree, json, len, NULL, NULL), PAI_OK);
+  assert_ok(pai__json_parse(&tree, json, len, NULL, NULL));
   pai__tree_free(tree);
 }
 
@@ -95,9 +82,8 @@ const char *list(durable *d, pai_job_id job, pai_files_options o, int status)
 
   l.status = 1;
   o.struct_size = sizeof(o);
-  assert_int_equal(
-    pai_platform_list_files(d->platform, job, &o, on_listed, &l, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_platform_list_files(d->platform, job, &o, on_listed, &l, NULL));
   assert_int_equal(l.status, 1); /* never from inside */
   while (l.status == 1)
     durable_turn(d);

@@ -6,14 +6,10 @@
 
 #include <openpai/files.h>
 
-/* Below the tests' root: until the next call. */
-const char *path_of(const char *name);
 /* A job with a folder of its own, in which a command has run. */
-pai_job_id submit_code(durable *d, const char *root, const char *name,
-                       const char *command);
+pai_job_id submit_code(durable *d, const char *name, const char *command);
 /* Where something in it is: until the next call. */
-const char *in_folder(durable *d, const char *root, pai_job_id id,
-                      const char *name);
+const char *in_folder(durable *d, pai_job_id id, const char *name);
 /* The beginning of a file, until the next call; or "none". */
 const char *content(const char *path);
 

@@ -16,18 +16,33 @@ static void on_log(void *user_data, int level, const char *line)
   (void)snprintf(d->log + used, sizeof(d->log) - used, "%d %s\n", level, line);
 }
 
+static int on_event(void *user_data, const pai_event *event)
+{
+  durable *d = user_data;
+  size_t len;
+  const char *text = pai_event_text(event, &len);
+
+  if (pai_event_type(event) == PAI_EVENT_TASK &&
+      pai_event_state(event) == PAI_STATE_WAITING &&
+      strstr(text, "; retry 2 of at most 2") != NULL)
+    d->last_retries++;
+  return PAI_OK;
+}
+
 int durable_try(durable *d, const char *root, pai_error **err)
 {
   pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
   int rc;
 
   memset(d, 0, sizeof(*d));
-  assert_int_equal(pai_loop_new(&d->loop, NULL, NULL), PAI_OK);
+  (void)snprintf(d->root, sizeof(d->root), "%s", root);
+  assert_ok(pai_loop_new(&d->loop, NULL, NULL));
   o.root = root;
   o.durable = 1;
   o.user = "ann";
   o.runtime = "process";
   o.on_log = on_log;
+  o.on_event = on_event;
   o.user_data = d;
   o.seed = 7;
   o.policy = durable_policy;
@@ -45,6 +60,13 @@ void durable_open(durable *d, const char *root)
 
   if (durable_try(d, root, &err) < 0)
     fail_msg("%s", pai_error_message(err));
+}
+
+void durable_begin(durable *d)
+{
+  static int n;
+
+  durable_open(d, story_in(test_string("own%d", n++)));
 }
 
 void durable_turn(durable *d)
@@ -65,7 +87,7 @@ static void end(durable *d)
 {
   while (!d->closed)
     durable_turn(d);
-  assert_int_equal(pai_loop_run(d->loop), PAI_OK);
+  assert_ok(pai_loop_run(d->loop));
   pai_loop_free(d->loop);
 }
 
@@ -79,6 +101,15 @@ void durable_leave(durable *d)
 {
   pai_platform_leave(d->platform, on_closed, d);
   end(d);
+}
+
+void durable_again(durable *d)
+{
+  char root[sizeof(d->root)];
+
+  memcpy(root, d->root, sizeof(root));
+  durable_leave(d);
+  durable_open(d, root);
 }
 
 pai_job_id durable_submit_text(durable *d, const char *text)
@@ -100,15 +131,16 @@ pai_job_id durable_submit_text(durable *d, const char *text)
 pai_job_id durable_submit(durable *d, const char *name, const char *fields,
                           const char *role, const char *command)
 {
-  char text[8192];
+  char cpus[16];
 
-  (void)snprintf(text, sizeof(text),
-                 "{protocolVersion: 2, name: %s, type: job, " STORY_IMAGE
-                 ", %s taskRoles: {a: {dockerImage: x, %s "
-                 "resourcePerInstance: {cpu: %d, memoryMB: 64, gpu: 0}, "
-                 "commands: [\"%s\"]}}}",
-                 name, fields, role, d->cpus, command);
-  return durable_submit_text(d, text);
+  (void)snprintf(cpus, sizeof(cpus), "%d", d->cpus);
+  return durable_submit_text(
+    d, test_string("{protocolVersion: 2, name: %s, type: job, " STORY_IMAGE
+                   ", %s taskRoles: {a: {dockerImage: x, %s "
+                   "resourcePerInstance: {cpu: %s, memoryMB: 64, gpu: 0}, "
+                   "commands: [\"%s\"]}}}",
+                   name, fields, role, d->part != NULL ? d->part : cpus,
+                   command));
 }
 
 static void on_sync(void *user_data, int status, const pai_error *err)
@@ -122,7 +154,7 @@ static void on_sync(void *user_data, int status, const pai_error *err)
 int durable_sync(durable *d)
 {
   d->synced = 1;
-  assert_int_equal(pai_platform_sync(d->platform, on_sync, d), PAI_OK);
+  assert_ok(pai_platform_sync(d->platform, on_sync, d));
   while (d->synced == 1)
     durable_turn(d);
   return d->synced;
@@ -134,7 +166,7 @@ pai_job_id durable_accept(durable *d, const char *name, const char *command)
 
   if (id == 0)
     fail_msg("%s", d->code);
-  assert_int_equal(durable_sync(d), PAI_OK);
+  assert_ok(durable_sync(d));
   return id;
 }
 
@@ -145,7 +177,7 @@ int durable_wait(durable *d, pai_job_id job, int state)
   while ((now = pai_platform_job_state(NULL, d->platform, job)) != state &&
          now < PAI_STATE_SUCCEEDED && now > 0)
     durable_turn(d);
-  assert_int_equal(durable_sync(d), PAI_OK);
+  assert_ok(durable_sync(d));
   return now;
 }
 
@@ -192,9 +224,8 @@ const char *durable_node(durable *d)
   const char *at;
 
   d->len = 0;
-  assert_int_equal(
-    pai_platform_write_nodes(d->platform, NULL, durable_write, d, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_platform_write_nodes(d->platform, NULL, durable_write, d, NULL));
   at = strstr(d->text, "\"name\":\"");
   assert_non_null(at);
   (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + 8, "\""),
@@ -245,7 +276,7 @@ static void on_data(void *user_data, int status, uint64_t offset,
 {
   durable *d = user_data;
 
-  assert_int_equal(status, PAI_OK);
+  assert_ok(status);
   (void)offset;
   d->closed = len == 0; /* for the time being */
   (void)durable_write(d, bytes, len);
@@ -285,10 +316,8 @@ int durable_requests(pai_platform *p)
   int n = 0;
 
   copy.len = 0;
-  assert_int_equal(pai_platform_snapshot(p, durable_write, &copy, NULL),
-                   PAI_OK);
-  assert_int_equal(pai_sched_load(&sched, copy.text, copy.len, &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_platform_snapshot(p, durable_write, &copy, NULL));
+  assert_ok(pai_sched_load(&sched, copy.text, copy.len, &o, NULL));
   while ((id = pai_sched_next(sched, id)) != 0)
     n++;
   pai_sched_free(sched);

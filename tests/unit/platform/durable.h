@@ -10,12 +10,15 @@
 typedef struct durable {
   pai_loop *loop;
   pai_platform *platform;
+  char root[300]; /* its folder */
   char log[1 << 15];
   char text[1 << 16]; /* what was written last */
   size_t len;
-  char code[4096]; /* of the last error */
-  int cpus;        /* of each task that is submitted */
-  int synced;      /* status of the last sync; 1: it has not called */
+  char code[4096];  /* of the last error */
+  int last_retries; /* times that a task's second and last one was told */
+  int cpus;         /* of each task that is submitted, */
+  const char *part; /* or so many of them, as "0.5"; NULL */
+  int synced;       /* status of the last sync; 1: it has not called */
   bool closed;
 } durable;
 
@@ -23,9 +26,15 @@ extern const char *durable_policy; /* NULL: as usual */
 
 /* A platform in a folder of the test's; "" for one of its own, made anew. */
 void durable_open(durable *d, const char *root);
+/* In a new one of its own. */
+void durable_begin(durable *d);
+/* A test of such a platform, `d`. */
+#define DURABLE(test) TEST_IN(test, durable, d, durable_begin, durable_close)
 int durable_try(durable *d, const char *root, pai_error **err);
 void durable_close(durable *d);
 void durable_leave(durable *d);
+/* Leaves it, and begins again in its folder. */
+void durable_again(durable *d);
 
 /* Submits a job `name` whose one task runs `command`; more fields of the job,
  * and of its role, may be given. */
@@ -37,6 +46,11 @@ pai_job_id durable_accept(durable *d, const char *name, const char *command);
 int durable_sync(durable *d);
 /* Runs the loop until the job is in this state, or a final one. */
 int durable_wait(durable *d, pai_job_id job, int state);
+/* The job gets into this state, and is in it. */
+#define durable_reaches(d, job, state) \
+  assert_int_equal(durable_wait(d, job, state), state)
+#define durable_is(d, job, state) \
+  assert_int_equal(pai_platform_job_state(NULL, (d)->platform, job), state)
 /* Until a file is there, or has so many bytes. */
 void durable_wait_file(durable *d, const char *path, size_t bytes);
 /* One round of the loop, or 10 ms. */

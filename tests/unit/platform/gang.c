@@ -18,19 +18,11 @@ void __wrap_pai__machine_discover(pai__machine *out)
   out->gpus = 0;
 }
 
-const char *gang_root(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
-
 pai_job_id gang_submit(durable *d, const char *name, int tasks,
                        const char *fields, const char *extras,
                        const char *command)
 {
-  char text[8192], own[2048] = "";
+  char own[2048] = "";
   const char *at = command, *go;
   pai_job_id id;
 
@@ -42,26 +34,22 @@ pai_job_id gang_submit(durable *d, const char *name, int tasks,
     at = go + 2;
   }
   strncat(own, at, sizeof(own) - strlen(own) - 1);
-  (void)snprintf(text, sizeof(text),
-                 "{protocolVersion: 2, name: %s, type: job, " STORY_IMAGE
-                 ", %s extras: {%s}, taskRoles: {a: {dockerImage: x, "
-                 "instances: %d, taskRetryCount: 2, resourcePerInstance: "
-                 "{cpu: 1, memoryMB: 64, gpu: 0, ports: {http: 1}}, "
-                 "commands: ['%s']}}}",
-                 name, fields, extras, tasks, own);
-  id = durable_submit_text(d, text);
+  id = durable_submit_text(
+    d, test_string("{protocolVersion: 2, name: %s, type: job, " STORY_IMAGE
+                   ", %s extras: {%s}, taskRoles: {a: {dockerImage: x, "
+                   "instances: %d, taskRetryCount: 2, resourcePerInstance: "
+                   "{cpu: 1, memoryMB: 64, gpu: 0, ports: {http: 1}}, "
+                   "commands: ['%s']}}}",
+                   name, fields, extras, tasks, own));
   if (id == 0)
     fail_msg("%s", d->code);
-  assert_int_equal(durable_sync(d), PAI_OK);
+  assert_ok(durable_sync(d));
   return id;
 }
 
 void gang_go(const char *name)
 {
-  char path[400];
-
-  (void)snprintf(path, sizeof(path), "%s/%s-go", story_root, name);
-  (void)close(creat(path, 0600));
+  (void)close(creat(test_string("%s/%s-go", story_root, name), 0600));
 }
 
 int gang_count(durable *d, pai_job_id job, const char *state)

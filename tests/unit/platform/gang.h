@@ -7,8 +7,6 @@
 
 #include "durable.h"
 
-const char *gang_root(const char *name);
-
 /* A job of `tasks` tasks of role `a`, one CPU each; `extras` as in a file in
  * flow style, and what its tasks do.  GO in a command is the name of a file
  * that gang_go() makes. */

@@ -95,8 +95,7 @@ void box_open_gate(void)
 void box_wait_looks(durable *d, pai_job_id id, int count)
 {
   while (looks < count) {
-    assert_int_equal(pai_platform_job_state(NULL, d->platform, id),
-                     PAI_STATE_WAITING);
+    durable_is(d, id, PAI_STATE_WAITING);
     durable_turn(d);
   }
 }
@@ -107,37 +106,27 @@ void box_wait_log(durable *d, const char *line)
     durable_turn(d);
 }
 
-const char *box_root(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
-
 pai_job_id box_submit_with(durable *d, const char *name, int gpus,
                            const char *extras, int tasks)
 {
-  char text[1024];
   pai_error *err = NULL;
   pai_spec *spec;
   pai_job_id id;
 
-  (void)snprintf(text, sizeof(text),
-                 "{protocolVersion: 2, name: %s, type: job, " STORY_IMAGE
-                 ", %s taskRoles: {a: {instances: %d, dockerImage: x, "
-                 "resourcePerInstance: {cpu: 0, memoryMB: 64, gpu: %d}, "
-                 "commands: [\"echo "
-                 "$CUDA_VISIBLE_DEVICES; while ! test -e %s/%s.end; do sleep "
-                 "0.01; done\"]}}}",
-                 name, extras, tasks, gpus, story_root, name);
-  spec = story_parse(text);
+  spec = story_parse(
+    test_string("{protocolVersion: 2, name: %s, type: job, " STORY_IMAGE
+                ", %s taskRoles: {a: {instances: %d, dockerImage: x, "
+                "resourcePerInstance: {cpu: 0, memoryMB: 64, gpu: %d}, "
+                "commands: [\"echo "
+                "$CUDA_VISIBLE_DEVICES; while ! test -e %s/%s.end; do sleep "
+                "0.01; done\"]}}}",
+                name, extras, tasks, gpus, story_root, name));
   if (pai_platform_submit(&id, d->platform, spec, &err) < 0)
     (void)snprintf(d->code, sizeof(d->code), "%s", pai_error_message(err));
   pai_error_free(err);
   pai_spec_unref(spec);
   if (id != 0)
-    assert_int_equal(durable_sync(d), PAI_OK);
+    assert_ok(durable_sync(d));
   return id;
 }
 
@@ -160,21 +149,13 @@ pai_job_id box_share(durable *d, const char *name, int mb, int tasks)
 
 void box_end_job(durable *d, pai_job_id id, const char *name)
 {
-  char path[400];
-  FILE *file;
-
-  (void)snprintf(path, sizeof(path), "%s/%s.end", story_root, name);
-  file = fopen(path, "w");
-  assert_non_null(file);
-  (void)fclose(file);
-  assert_int_equal(durable_wait(d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  test_write_file(test_string("%s/%s.end", story_root, name), "");
+  durable_reaches(d, id, PAI_STATE_SUCCEEDED);
 }
 
 const char *box_why(durable *d, pai_job_id id)
 {
   d->len = 0;
-  assert_int_equal(pai_platform_why(d->platform, id, durable_write, d, NULL),
-                   PAI_OK);
+  assert_ok(pai_platform_why(d->platform, id, durable_write, d, NULL));
   return d->text;
 }

@@ -28,9 +28,6 @@ void box_open_gate(void); /* when nobody waits there */
 
 /* --- platforms and jobs ------------------------------------------------------- */
 
-const char *box_root(
-  const char *name); /* of a platform; until the next call */
-
 /* A job with so many tasks, each of so many GPUs, which says which, and ends
  * when its end is asked for; 0: it is refused, and d->code says why. */
 pai_job_id box_submit_with(durable *d, const char *name, int gpus,

@@ -14,10 +14,10 @@ static void begin_anew(mirror *m, const char *line, size_t len)
   pai_sched_view now = { .struct_size = sizeof(now) };
 
   pai_sched_free(m->sched);
-  assert_int_equal(pai_sched_load(&m->sched, line, len, NULL, NULL), PAI_OK);
-  assert_int_equal(pai_sched_view_sums(m->sched, &now), PAI_OK);
+  assert_ok(pai_sched_load(&m->sched, line, len, NULL, NULL));
+  assert_ok(pai_sched_view_sums(m->sched, &now));
   shadow.time = now.now;
-  assert_int_equal(pai_sched_send(m->sched, &shadow, NULL), PAI_OK);
+  assert_ok(pai_sched_send(m->sched, &shadow, NULL));
   m->snapshots++;
 }
 
@@ -89,20 +89,18 @@ static int collect(void *user_data, const char *bytes, size_t len)
 void mirror_expect_same(const mirror *m, pai_platform *p)
 {
   pai_follower *other;
-  pai__buf theirs, ours;
+  pai__buf theirs = test_buf(), ours = test_buf();
   pai_sched *copy;
 
-  pai__buf_init(&theirs, &pai__libc_alloc);
-  pai__buf_init(&ours, &pai__libc_alloc);
-  assert_int_equal(pai_platform_follow(&other, p, NULL), PAI_OK);
+  assert_ok(pai_platform_follow(&other, p, NULL));
   assert_int_equal(pai_follower_read(other, collect, &theirs, NULL), 1);
   pai_platform_unfollow(other);
-  assert_int_equal(pai_sched_fork(&copy, m->sched, NULL), PAI_OK);
-  assert_int_equal(pai_sched_save(copy, collect, &ours, NULL), PAI_OK);
+  assert_ok(pai_sched_fork(&copy, m->sched, NULL));
+  assert_ok(pai_sched_save(copy, collect, &ours, NULL));
   pai_sched_free(copy);
   /* One event more: the one that named the shadow. */
-  assert_non_null(strstr(pai__buf_text(&ours), ",\"cluster\":"));
-  assert_non_null(strstr(pai__buf_text(&theirs), ",\"cluster\":"));
+  assert_has(pai__buf_text(&ours), ",\"cluster\":");
+  assert_has(pai__buf_text(&theirs), ",\"cluster\":");
   assert_string_equal(strstr(pai__buf_text(&ours), ",\"cluster\":"),
                       strstr(pai__buf_text(&theirs), ",\"cluster\":"));
   pai__buf_dispose(&theirs);

@@ -40,13 +40,13 @@ static void on_job(story *s, const pai_event *event)
   if (len > 0)
     (void)snprintf(s->why, sizeof(s->why), "%s", text);
   if (state == PAI_STATE_WAITING && s->no_retry)
-    assert_int_equal(pai_platform_stop(s->platform, id), PAI_OK);
+    assert_ok(pai_platform_stop(s->platform, id));
   if (state < PAI_STATE_SUCCEEDED)
     return;
   s->state = state;
   s->code = pai_event_code(event);
   if (s->forget) {
-    assert_int_equal(pai_platform_forget(s->platform, id), PAI_OK);
+    assert_ok(pai_platform_forget(s->platform, id));
     assert_int_equal(pai_platform_forget(s->platform, id), PAI_ENOTFOUND);
   }
   if (++s->finished == s->want)
@@ -57,27 +57,17 @@ static void on_job(story *s, const pai_event *event)
  * yet: it is another's child, so its status file is looked at. */
 static void wait_for_exit(const char *job_dir)
 {
-  char path[512], text[512] = "";
-  const char *at;
-  FILE *file;
+  const char *at, *text, *path;
 
-  (void)snprintf(path, sizeof(path), "%s/go", story_root);
-  file = fopen(path, "w");
-  assert_non_null(file);
-  (void)fputs("on\n", file);
-  (void)fclose(file);
+  test_write_file(story_in("go"), "on\n");
   at = strstr(job_dir, "/jobs/");
-  (void)snprintf(path, sizeof(path), "%.*s/own%s/0/a-0/status",
-                 (int)(at - job_dir), job_dir, at);
-  while (strstr(text, "\nexit 0 ") == NULL) {
-    size_t n;
+  path =
+    test_string("%.*s/own%s/0/a-0/status", (int)(at - job_dir), job_dir, at);
+  do {
     uv_sleep(1);
-    file = fopen(path, "r");
-    assert_non_null(file);
-    n = fread(text, 1, sizeof(text) - 1, file);
-    (void)fclose(file);
-    text[n] = '\0';
-  }
+    text = test_file(path);
+    assert_non_null(text);
+  } while (strstr(text, "\nexit 0 ") == NULL);
 }
 
 static int on_event(void *user_data, const pai_event *event)
@@ -106,8 +96,7 @@ static int on_event(void *user_data, const pai_event *event)
     if (s->close_then)
       pai_platform_close(s->platform, NULL, NULL);
     for (int i = 0; i < s->stops; i++)
-      assert_int_equal(pai_platform_stop(s->platform, pai_event_job(event)),
-                       PAI_OK);
+      assert_ok(pai_platform_stop(s->platform, pai_event_job(event)));
   }
   return state == PAI_STATE_STOPPING ? s->answer : 0;
 }
@@ -132,15 +121,12 @@ pai_spec *story_parse(const char *text)
 
 pai_spec *story_job(const char *fields, const char *role, const char *command)
 {
-  char text[4096];
-
-  (void)snprintf(text, sizeof(text),
-                 "{protocolVersion: 2, name: test, type: job, " STORY_IMAGE
-                 ", %s taskRoles: {a: {dockerImage: x, %s "
-                 "resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0}, "
-                 "commands: [\"%s\"]}}}",
-                 fields, role, command);
-  return story_parse(text);
+  return story_parse(
+    test_string("{protocolVersion: 2, name: test, type: job, " STORY_IMAGE
+                ", %s taskRoles: {a: {dockerImage: x, %s "
+                "resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: 0}, "
+                "commands: [\"%s\"]}}}",
+                fields, role, command));
 }
 
 pai_platform_options story_options(story *s)
@@ -163,21 +149,21 @@ void story_begin(story *s, pai_loop *loop)
 {
   pai_platform_options o = story_options(s);
 
-  assert_int_equal(pai_platform_new(&s->platform, loop, &o, NULL), PAI_OK);
+  assert_ok(pai_platform_new(&s->platform, loop, &o, NULL));
 }
 
 pai_loop *story_open(story *s)
 {
   pai_loop *loop;
 
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
   story_begin(s, loop);
   return loop;
 }
 
 void story_close(pai_loop *loop)
 {
-  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  assert_ok(pai_loop_run(loop));
   pai_loop_free(loop);
 }
 
@@ -185,7 +171,7 @@ pai_job_id story_submit(story *s, pai_spec *spec)
 {
   pai_job_id id;
 
-  assert_int_equal(pai_platform_submit(&id, s->platform, spec, NULL), PAI_OK);
+  assert_ok(pai_platform_submit(&id, s->platform, spec, NULL));
   assert_true(id != 0);
   s->want++;
   return id;
@@ -217,6 +203,11 @@ int story_logged(const story *s, const char *part)
   return n;
 }
 
+const char *story_in(const char *name)
+{
+  return test_string("%s/%s", story_root, name);
+}
+
 int story_make_root(void **state)
 {
   const char *tmp = getenv("TMPDIR");
@@ -229,9 +220,6 @@ int story_make_root(void **state)
 
 int story_remove_root(void **state)
 {
-  char command[300];
-
   (void)state;
-  (void)snprintf(command, sizeof(command), "rm -rf '%s'", story_root);
-  return system(command);
+  return system(test_string("rm -rf '%s'", story_root));
 }

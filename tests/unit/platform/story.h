@@ -5,7 +5,7 @@
 #ifndef PAI_TESTS_PLATFORM_STORY_H
 #define PAI_TESTS_PLATFORM_STORY_H
 
-#include "testing.h"
+#include "files.h"
 
 #include <openpai/openpai.h>
 
@@ -35,6 +35,9 @@ typedef struct story {
 
 /* The folder that every platform of this program has as its root. */
 extern char story_root[256];
+
+/* The path of a file there. */
+const char *story_in(const char *name);
 
 int story_make_root(void **state);
 int story_remove_root(void **state);

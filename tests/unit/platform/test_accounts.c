@@ -1,4 +1,5 @@
 /* Accounts on a platform's loop: hashes beside it, and its database. */
+#include "cases.h"
 #include "durable.h"
 
 #include <openpai/account.h>
@@ -10,14 +11,6 @@
 #include <unistd.h>
 
 #define WRITE(json) json, sizeof(json) - 1
-
-static const char *root(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
 
 typedef struct told {
   int calls, status;
@@ -51,7 +44,7 @@ static pai_accounts *quick(durable *d)
   o.hash_kib = 8;
   o.hash_passes = 1;
   assert_non_null(a);
-  assert_int_equal(pai_accounts_configure(a, &o, NULL), PAI_OK);
+  assert_ok(pai_accounts_configure(a, &o, NULL));
   return a;
 }
 
@@ -66,7 +59,7 @@ static int take_text(void *user_data, const char *bytes, size_t len)
   return PAI_OK;
 }
 
-static void who_logs_in_is_known_after_a_restart(void **state)
+TEST(who_logs_in_is_known_after_a_restart)
 {
   static durable d;
   static told t;
@@ -74,56 +67,46 @@ static void who_logs_in_is_known_after_a_restart(void **state)
   pai_identity id = PAI_IDENTITY_INIT;
   pai_accounts *a;
 
-  (void)state;
-  durable_open(&d, root("one"));
+  durable_open(&d, story_in("one"));
   a = quick(&d);
-  assert_int_equal(
-    pai_accounts_setup(a, NULL, "admin-passphrase", on_told, &t, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_accounts_setup(a, NULL, "admin-passphrase", on_told, &t, NULL));
   assert_int_equal(t.calls, 0);
   wait_told(&d, &t, 1);
   assert_string_equal(t.text, "{\"username\":\"admin\"}");
-  assert_int_equal(
-    pai_accounts_login(a, "admin", "admin-passphrase", on_told, &t, NULL),
-    PAI_OK);
-  assert_int_equal(pai_accounts_login(a, "admin", "not-it", on_told, &t, NULL),
-                   PAI_OK);
+  assert_ok(
+    pai_accounts_login(a, "admin", "admin-passphrase", on_told, &t, NULL));
+  assert_ok(pai_accounts_login(a, "admin", "not-it", on_told, &t, NULL));
   wait_told(&d, &t, 3);
-  assert_int_equal(
-    pai_accounts_new_token(a, "admin", 1, take_text, token, NULL), PAI_OK);
-  assert_int_equal(pai_accounts_note(a, "admin", NULL, "PUT /x", 201), PAI_OK);
-  assert_int_equal(durable_sync(&d), PAI_OK);
+  assert_ok(pai_accounts_new_token(a, "admin", 1, take_text, token, NULL));
+  assert_ok(pai_accounts_note(a, "admin", NULL, "PUT /x", 201));
+  assert_ok(durable_sync(&d));
   durable_close(&d);
-  durable_open(&d, root("one"));
+  durable_open(&d, story_in("one"));
   a = quick(&d);
-  assert_int_equal(pai_accounts_verify(&id, a, token, strlen(token)), PAI_OK);
+  assert_ok(pai_accounts_verify(&id, a, token, strlen(token)));
   assert_string_equal(id.user, "admin");
   assert_int_equal(id.admin, 1);
   token[0] = '\0';
-  assert_int_equal(
-    pai_accounts_write_audit(a, &(pai_audit_query)PAI_AUDIT_QUERY_INIT,
-                             take_text, token, NULL),
-    PAI_OK);
-  assert_non_null(strstr(token, "\"what\":\"PUT /x\",\"status\":201}"));
+  assert_ok(pai_accounts_write_audit(a, &(pai_audit_query)PAI_AUDIT_QUERY_INIT,
+                                     take_text, token, NULL));
+  assert_has(token, "\"what\":\"PUT /x\",\"status\":201}");
   durable_close(&d);
 }
 
 /* What goes on is finished, what waits is told that it will not be. */
-static void closing_waits_for_hashes(void **state)
+TEST(closing_waits_for_hashes)
 {
   static durable d;
   static told t;
   pai_accounts *a;
 
-  (void)state;
   memset(&t, 0, sizeof(t));
-  durable_open(&d, root("two"));
+  durable_open(&d, story_in("two"));
   a = quick(&d);
-  assert_int_equal(pai_accounts_setup(a, NULL, NULL, on_told, &t, NULL),
-                   PAI_OK);
+  assert_ok(pai_accounts_setup(a, NULL, NULL, on_told, &t, NULL));
   for (int i = 0; i < 20; i++)
-    assert_int_equal(
-      pai_accounts_login(a, "admin", "password", on_told, &t, NULL), PAI_OK);
+    assert_ok(pai_accounts_login(a, "admin", "password", on_told, &t, NULL));
   durable_close(&d);
   assert_int_equal(t.calls, 21);
 }
@@ -164,7 +147,7 @@ static void expect_no_storage(durable *d, const char *name, const char *user)
   test_expect_error(err, PAI_ENOTFOUND, "no storage \"lent\"");
 }
 
-static void jobs_have_what_is_granted_to_their_user(void **state)
+TEST(jobs_have_what_is_granted_to_their_user)
 {
   static durable d;
   static told t;
@@ -173,12 +156,10 @@ static void jobs_have_what_is_granted_to_their_user(void **state)
   pai_error *err;
   pai_job_id id;
 
-  (void)state;
   memset(&t, 0, sizeof(t));
-  durable_open(&d, root("three"));
+  durable_open(&d, story_in("three"));
   a = quick(&d);
-  assert_int_equal(pai_accounts_setup(a, NULL, NULL, on_told, &t, NULL),
-                   PAI_OK);
+  assert_ok(pai_accounts_setup(a, NULL, NULL, on_told, &t, NULL));
   wait_told(&d, &t, 1);
   expect_no_storage(&d, "none-yet", "ada");
   (void)snprintf(path, sizeof(path), "%s/lent", story_root);
@@ -187,56 +168,38 @@ static void jobs_have_what_is_granted_to_their_user(void **state)
                  "{\"name\":\"lent\",\"type\":\"local\",\"data\":{\"path\":"
                  "\"%s\"}}",
                  path);
-  assert_int_equal(pai_accounts_put_storage(a, json, strlen(json), &err),
-                   PAI_OK);
-  assert_int_equal(submit(&d, "nobodys", "carol", &id, &err), PAI_OK);
-  assert_int_equal(pai_accounts_put_user(
-                     a,
-                     WRITE("{\"username\":\"ada\",\"password\":\"secret-1\"}"),
-                     PAI_PUT_CREATE, on_told, &t, &err),
-                   PAI_OK);
+  assert_ok(pai_accounts_put_storage(a, json, strlen(json), &err));
+  assert_ok(submit(&d, "nobodys", "carol", &id, &err));
+  assert_ok(pai_accounts_put_user(
+    a, WRITE("{\"username\":\"ada\",\"password\":\"secret-1\"}"),
+    PAI_PUT_CREATE, on_told, &t, &err));
   wait_told(&d, &t, 2);
   expect_no_storage(&d, "not-granted", "ada");
-  assert_int_equal(pai_accounts_set_group_value(a, "default",
-                                                "acls/storageConfigs",
-                                                WRITE("[\"lent\"]"), &err),
-                   PAI_OK);
-  assert_int_equal(submit(&d, "granted", "ada", &id, &err), PAI_OK);
-  assert_int_equal(pai_accounts_remove_storage(a, "lent", &err), PAI_OK);
+  assert_ok(pai_accounts_set_group_value(a, "default", "acls/storageConfigs",
+                                         WRITE("[\"lent\"]"), &err));
+  assert_ok(submit(&d, "granted", "ada", &id, &err));
+  assert_ok(pai_accounts_remove_storage(a, "lent", &err));
   expect_no_storage(&d, "gone", "ada");
   /* The folder of everybody, as it always was. */
-  (void)snprintf(json, sizeof(json), "mkdir -p %s/storages/lent",
-                 root("three"));
-  assert_int_equal(system(json), 0);
-  assert_int_equal(submit(&d, "everybodys", "ada", &id, &err), PAI_OK);
+  test_shell("mkdir -p %s/storages/lent", story_in("three"));
+  assert_ok(submit(&d, "everybodys", "ada", &id, &err));
   durable_close(&d);
 }
 
-static void others_have_none(void **state)
+TEST(others_have_none)
 {
   pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
   pai_platform *p;
   pai_loop *loop;
 
-  (void)state;
   o.root = story_root; /* not one in HOME, which may have none */
   assert_null(pai_platform_accounts(NULL));
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
-  assert_int_equal(pai_platform_new(&p, loop, &o, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
+  assert_ok(pai_platform_new(&p, loop, &o, NULL));
   assert_null(pai_platform_accounts(p));
   pai_platform_close(p, NULL, NULL);
-  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  assert_ok(pai_loop_run(loop));
   pai_loop_free(loop);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(who_logs_in_is_known_after_a_restart),
-    cmocka_unit_test(closing_waits_for_hashes),
-    cmocka_unit_test(jobs_have_what_is_granted_to_their_user),
-    cmocka_unit_test(others_have_none),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

@@ -1,9 +1,11 @@
 /* Tasks have CPUs that no other task has. */
 #define _GNU_SOURCE /* sched_setaffinity() */
 
+#include "cases.h"
 #include "durable.h"
 
-#include "platform/cores.h"
+#include "platform/place/cores.h"
+#include "platform/place/cores_shared.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -16,17 +18,9 @@ int __wrap_pai__cpus_open(void);
 bool __real_pai__cpus_allowed(pai__cpus *out);
 bool __wrap_pai__cpus_allowed(pai__cpus *out);
 
-static const char *root(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
-
 int __wrap_pai__cpus_open(void)
 {
-  return open(root("cpus"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  return open(story_in("cpus"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
 /* Machines with more CPUs seem to have two. */
@@ -75,12 +69,10 @@ static pai_job_id begin(durable *d, const char *name, int cpus)
 static void end(durable *d, pai_job_id id, const char *name, char *list,
                 unsigned *count)
 {
-  char path[400], *space;
+  char *space;
 
-  (void)snprintf(path, sizeof(path), "%s/%s.end", story_root, name);
-  close(creat(path, 0600));
-  assert_int_equal(durable_wait(d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  close(creat(test_string("%s/%s.end", story_root, name), 0600));
+  durable_reaches(d, id, PAI_STATE_SUCCEEDED);
   (void)snprintf(list, 64, "%s", durable_log(d, id, NULL));
   space = strchr(list, ' ');
   assert_non_null(space);
@@ -101,46 +93,37 @@ static void expect_one_each(durable *d, pai_job_id a, const char *a_name,
   assert_string_not_equal(one, two);
 }
 
-static void each_has_its_own(void **state)
+DURABLE(each_has_its_own)
 {
   pai_job_id a, b;
   char list[64];
   unsigned n;
-  durable d;
 
-  (void)state;
-  durable_open(&d, root("own"));
-  a = begin(&d, "a", 1);
-  b = begin(&d, "b", 1);
-  expect_one_each(&d, a, "a", b, "b");
-  a = begin(&d, "next", 1); /* they were given back */
-  end(&d, a, "next", list, &n);
+  a = begin(d, "a", 1);
+  b = begin(d, "b", 1);
+  expect_one_each(d, a, "a", b, "b");
+  a = begin(d, "next", 1); /* they were given back */
+  end(d, a, "next", list, &n);
   assert_int_equal(n, 1);
-  durable_close(&d);
 }
 
-static void also_after_a_restart(void **state)
+DURABLE(also_after_a_restart)
 {
   pai_job_id a, b;
   char list[64];
   unsigned n;
-  durable d;
 
-  (void)state;
-  durable_open(&d, root("again"));
-  a = begin(&d, "c", 1);
-  durable_leave(&d);
-  durable_open(&d, root("again"));
-  b = begin(&d, "d", 1);
-  expect_one_each(&d, a, "c", b, "d");
-  a = begin(&d, "e", 1);
-  end(&d, a, "e", list, &n);
+  a = begin(d, "c", 1);
+  durable_again(d);
+  b = begin(d, "d", 1);
+  expect_one_each(d, a, "c", b, "d");
+  a = begin(d, "e", 1);
+  end(d, a, "e", list, &n);
   assert_int_equal(n, 1);
-  durable_close(&d);
 }
 
 /* Of two users; who finds too few has all. */
-static void platforms_agree(void **state)
+TEST(platforms_agree)
 {
   char list[64], alone[64];
   pai_job_id a, b, c;
@@ -148,9 +131,8 @@ static void platforms_agree(void **state)
   unsigned n, all;
   durable d, e;
 
-  (void)state;
-  durable_open(&d, root("mine"));
-  durable_open(&e, root("yours"));
+  durable_open(&d, story_in("mine"));
+  durable_open(&e, story_in("yours"));
   a = begin(&d, "f", 1);
   b = begin(&e, "g", 1);
   c = begin(&e, "h", 1); /* none is left for it */
@@ -169,10 +151,104 @@ static void platforms_agree(void **state)
   durable_close(&e);
 }
 
-/* Somebody holds this process to its last CPU. */
-static void others_limits_hold(void **state)
+static pai_job_id begin_part(durable *d, const char *name, const char *part)
 {
-  char list[64], last[32];
+  pai_job_id id;
+
+  d->part = part;
+  id = begin(d, name, 0);
+  d->part = NULL;
+  return id;
+}
+
+/* Halves share a CPU, which no task has that asks for a whole one. */
+DURABLE(parts_share_one)
+{
+  char whole[64], one[64], other[64];
+  pai_job_id a, b, c;
+  unsigned n;
+
+  a = begin_part(d, "part-a", "0.5");
+  b = begin(d, "part-b", 1);
+  durable_again(d);
+  c = begin_part(d, "part-c", "0.5");
+  end(d, a, "part-a", one, &n);
+  assert_int_equal(n, 1);
+  end(d, c, "part-c", other, &n);
+  assert_int_equal(n, 1);
+  end(d, b, "part-b", whole, &n);
+  assert_int_equal(n, 1);
+  assert_string_equal(one, other);
+  assert_string_not_equal(one, whole);
+  b = begin(d, "part-d", 2); /* it was given back when both had ended */
+  end(d, b, "part-d", whole, &n);
+  assert_int_equal(n, 2);
+  a = begin_part(d, "part-e", "1.5");
+  b = begin_part(d, "part-f", "0.5"); /* beside it, wherever there is room */
+  end(d, a, "part-e", one, &n);
+  assert_int_equal(n, 2);
+  end(d, b, "part-f", other, &n);
+  assert_int_equal(n, 2);
+}
+
+/* --- which ones, without a machine ----------------------------------------- */
+
+static pai__cpus cpus_of(uint64_t mask)
+{
+  return (pai__cpus){ { mask } };
+}
+
+static uint64_t shared_by(pai__shared_cpus *s, uint64_t more, uint64_t millis)
+{
+  pai__cpus fresh = cpus_of(more), out;
+
+  if (!pai__shared_choose(&out, s, &fresh, millis))
+    return 0;
+  pai__shared_add(s, &out, millis);
+  return out.at[0];
+}
+
+/* No more CPUs are shared than the tasks need together. */
+TEST(tasks_are_packed)
+{
+  static pai__shared_cpus s;
+  pai__cpus cpus;
+
+  assert_int_equal(pai__shared_more(&s, 500), 1);
+  assert_int_equal(shared_by(&s, 0, 500), 0); /* none is left */
+  assert_int_equal(shared_by(&s, 0x1, 500), 0x1);
+  assert_int_equal(pai__shared_more(&s, 500), 0);
+  assert_int_equal(pai__shared_more(&s, 600), 1);
+  assert_int_equal(shared_by(&s, 0x2, 600), 0x2);
+  assert_int_equal(pai__shared_more(&s, 400), 0);
+  assert_int_equal(shared_by(&s, 0, 400), 0x2); /* the fullest with room */
+  assert_int_equal(shared_by(&s, 0, 500), 0x1);
+  cpus = cpus_of(0x2);
+  pai__shared_drop(&s, &cpus, 600);
+  assert_int_equal(cpus.at[0], 0); /* somebody is there */
+  assert_int_equal(pai__shared_more(&s, 1500), 1);
+  /* Without room on two of them it has all. */
+  assert_int_equal(shared_by(&s, 0x4, 1500), 0x7);
+  cpus = cpus_of(0x7);
+  pai__shared_drop(&s, &cpus, 1500);
+  assert_int_equal(cpus.at[0], 0x4);
+  cpus = cpus_of(0x1);
+  pai__shared_drop(&s, &cpus, 500);
+  assert_int_equal(cpus.at[0], 0);
+  cpus = cpus_of(0x1);
+  pai__shared_drop(&s, &cpus, 500);
+  assert_int_equal(cpus.at[0], 0x1);
+  cpus = cpus_of(0x2);
+  pai__shared_drop(&s, &cpus, 400);
+  assert_int_equal(cpus.at[0], 0x2);
+  assert_int_equal(s.millis, 0);
+  assert_int_equal(s.set.at[0], 0);
+}
+
+/* Somebody holds this process to its last CPU. */
+TEST(others_limits_hold)
+{
+  char list[64];
   cpu_set_t all, one;
   pai__cpus cpus;
   size_t cpu = 0;
@@ -180,7 +256,6 @@ static void others_limits_hold(void **state)
   unsigned n;
   durable d;
 
-  (void)state;
   assert_true(__wrap_pai__cpus_allowed(&cpus));
   for (uint32_t i = 0; i < CPU_SETSIZE; i++)
     if (pai__bits_has(cpus.at, PAI__LEN(cpus.at), i))
@@ -189,23 +264,12 @@ static void others_limits_hold(void **state)
   CPU_SET(cpu, &one);
   assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
   assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-  durable_open(&d, root("held"));
+  durable_open(&d, story_in("held"));
   assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
   id = begin(&d, "i", 1);
   end(&d, id, "i", list, &n);
-  (void)snprintf(last, sizeof(last), "%zu", cpu);
-  assert_string_equal(list, last);
+  assert_string_equal(list, test_string("%zu", cpu));
   durable_close(&d);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_has_its_own),
-    cmocka_unit_test(also_after_a_restart),
-    cmocka_unit_test(platforms_agree),
-    cmocka_unit_test(others_limits_hold),
-  };
-
-  return cmocka_run_group_tests(tests, need_two, story_remove_root);
-}
+TEST_AROUND_ALL(need_two, story_remove_root);

@@ -1,5 +1,6 @@
 /* Files of jobs that are written. */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "code_job.h"
 
 #include <errno.h>
@@ -42,8 +43,7 @@ static uint64_t arrived(durable *d, pai_job_id job, const char *path,
   o.upload = upload;
   o.size = size;
   o.offset = UINT64_MAX;
-  assert_int_equal(pai_file_writer_open(&w, d->platform, job, &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_file_writer_open(&w, d->platform, job, &o, NULL));
   n = pai_file_writer_received(w);
   pai_file_writer_close(w);
   return n;
@@ -52,30 +52,27 @@ static uint64_t arrived(durable *d, pai_job_id job, const char *path,
 /* How many files lie in a folder, parts included. */
 static int files_in(const char *dir)
 {
-  char command[800];
   FILE *p;
   int n = -1;
 
-  (void)snprintf(command, sizeof(command), "ls -A '%s' | wc -l", dir);
-  p = popen(command, "r");
+  p = popen(test_string("ls -A '%s' | wc -l", dir), "r");
   assert_non_null(p);
   assert_int_equal(fscanf(p, "%d", &n), 1);
   (void)pclose(p);
   return n;
 }
 
-static void one_is_written(void **state)
+TEST(one_is_written)
 {
   struct stat st;
   pai_job_id job;
   durable d;
 
-  (void)state;
-  durable_open(&d, path_of("write"));
-  job = submit_code(&d, "write", "a",
+  durable_open(&d, story_in("write"));
+  job = submit_code(&d, "a",
                     "printf old >f; mkdir dir; ln -s dir/new l; ln -s /tmp x; "
                     "ln -s f f2");
-#define AT(name) in_folder(&d, "write", job, name)
+#define AT(name) in_folder(&d, job, name)
   assert_int_equal(
     write_file(&d, job, (pai_file_write_options){ .path = "f", .size = 3 },
                "new"),
@@ -126,16 +123,15 @@ static void one_is_written(void **state)
 #undef AT
 }
 
-static void in_pieces(void **state)
+TEST(in_pieces)
 {
   pai_file_write_options o = { .path = "sub/f", .upload = "up", .size = 6 };
   pai_job_id job;
   durable d;
 
-  (void)state;
-  durable_open(&d, path_of("pieces"));
-  job = submit_code(&d, "pieces", "a", "true");
-#define AT(name) in_folder(&d, "pieces", job, name)
+  durable_open(&d, story_in("pieces"));
+  job = submit_code(&d, "a", "true");
+#define AT(name) in_folder(&d, job, name)
   assert_int_equal(write_file(&d, job, o, "abcd"), 0);
   assert_int_equal(arrived(&d, job, "sub/f", "up", 6), 4);
   assert_int_equal(arrived(&d, job, "sub/f", "other", 6), 0);
@@ -161,27 +157,26 @@ static void in_pieces(void **state)
 
 /* Those of uploads that nobody goes on with; once for a folder, so it takes
  * another platform here. */
-static void parts_are_given_up(void **state)
+TEST(parts_are_given_up)
 {
   const pai_file_write_options o = { .path = "sub/g", .size = 1 };
   char command[600];
   pai_job_id job;
   durable d;
 
-  (void)state;
-  durable_open(&d, path_of("parts"));
-  job = submit_code(&d, "parts", "a", "true");
-#define AT(name) in_folder(&d, "parts", job, name)
+  durable_open(&d, story_in("parts"));
+  job = submit_code(&d, "a", "true");
+#define AT(name) in_folder(&d, job, name)
   assert_int_equal(arrived(&d, job, "sub/f", "old", 6), 0);
   (void)snprintf(
     command, sizeof(command),
     "touch -d '2 days ago' '%s'/.openpai-*; touch -d '2 days ago' "
     "'%s'/.openpai-own.part",
     AT("sub"), AT("sub"));
-  assert_int_equal(system(command), 0); /* NOLINT */
+  test_shell("%s", command); /* NOLINT */
   assert_int_equal(arrived(&d, job, "sub/f", "young", 6), 0);
   durable_close(&d);
-  durable_open(&d, path_of("parts"));
+  durable_open(&d, story_in("parts"));
   assert_int_equal(files_in(AT("sub")), 3);
   assert_int_equal(write_file(&d, job, o, "x"), 1);
   assert_int_equal(files_in(AT("sub")), 3); /* g, young's, and no part */
@@ -191,16 +186,15 @@ static void parts_are_given_up(void **state)
 }
 
 /* A path that ends with a slash. */
-static void folders_are_made(void **state)
+TEST(folders_are_made)
 {
   struct stat st;
   pai_job_id job;
   durable d;
 
-  (void)state;
-  durable_open(&d, path_of("made"));
-  job = submit_code(&d, "made", "a", "printf old >f; ln -s /tmp x");
-#define AT(name) in_folder(&d, "made", job, name)
+  durable_open(&d, story_in("made"));
+  job = submit_code(&d, "a", "printf old >f; ln -s /tmp x");
+#define AT(name) in_folder(&d, job, name)
   for (int i = 0; i < 2; i++) {
     assert_int_equal(
       write_file(&d, job, (pai_file_write_options){ .path = "a/b/" }, ""), 1);
@@ -225,7 +219,7 @@ static void folders_are_made(void **state)
 }
 
 /* What a job puts where a part is to be is not written to. */
-static void a_part_that_is_none(void **state)
+TEST(a_part_that_is_none)
 {
   static const char *const plants[] = {
     "ln -s ../../../secret \"$p\"", /* a link */
@@ -233,22 +227,18 @@ static void a_part_that_is_none(void **state)
     "printf inside >other; ln other \"$p\"" /* another file's second name */
   };
   pai_file_write_options o = { .path = "f", .upload = "u", .size = 4 };
-  char command[1200];
   pai_job_id job;
   durable d;
 
-  (void)state;
-  durable_open(&d, path_of("planted"));
-  job = submit_code(&d, "planted", "a", "true");
-#define AT(name) in_folder(&d, "planted", job, name)
+  durable_open(&d, story_in("planted"));
+  job = submit_code(&d, "a", "true");
+#define AT(name) in_folder(&d, job, name)
   for (size_t i = 0; i < PAI__LEN(plants); i++) {
     o.offset = UINT64_MAX;
     assert_int_equal(write_file(&d, job, o, "ab"), 0);
-    (void)snprintf(command, sizeof(command),
-                   "cd '%s' && printf secret >../../../secret && p=$(ls -d "
-                   ".openpai-*) && rm \"$p\" && %s",
-                   AT(""), plants[i]);
-    assert_int_equal(system(command), 0);
+    test_shell("cd '%s' && printf secret >../../../secret && p=$(ls -d "
+               ".openpai-*) && rm \"$p\" && %s",
+               AT(""), plants[i]);
     assert_int_equal(write_file(&d, job, o, "1234"), 1);
     assert_string_equal(content(AT("f")), "1234");
     assert_string_equal(content(AT("../../../secret")), "secret");
@@ -259,41 +249,29 @@ static void a_part_that_is_none(void **state)
 }
 
 /* Of two that write the same upload only one puts it there. */
-static void two_at_once(void **state)
+DURABLE(two_at_once)
 {
   pai_file_write_options o = PAI_FILE_WRITE_OPTIONS_INIT;
   pai_file_writer *first, *second;
   pai_job_id job;
-  durable d;
 
-  (void)state;
-  durable_open(&d, path_of("two"));
-  job = submit_code(&d, "two", "a", "true");
+  job = submit_code(d, "a", "true");
   o.path = "f";
   o.upload = "u";
   o.size = 2;
-  assert_int_equal(pai_file_writer_open(&first, d.platform, job, &o, NULL), 0);
-  assert_int_equal(pai_file_writer_add(first, "a", 1, NULL), PAI_OK);
+  assert_int_equal(pai_file_writer_open(&first, d->platform, job, &o, NULL),
+                   0);
+  assert_ok(pai_file_writer_add(first, "a", 1, NULL));
   o.offset = UINT64_MAX;
-  assert_int_equal(pai_file_writer_open(&second, d.platform, job, &o, NULL),
+  assert_int_equal(pai_file_writer_open(&second, d->platform, job, &o, NULL),
                    0);
   assert_int_equal(pai_file_writer_received(second), 1);
-  assert_int_equal(pai_file_writer_add(second, "b", 1, NULL), PAI_OK);
+  assert_ok(pai_file_writer_add(second, "b", 1, NULL));
   assert_int_equal(pai_file_writer_end(second, NULL), 1);
-  assert_int_equal(pai_file_writer_add(first, "x", 1, NULL), PAI_OK);
+  assert_ok(pai_file_writer_add(first, "x", 1, NULL));
   assert_int_equal(pai_file_writer_end(first, NULL), PAI_EIO);
   pai_file_writer_close(first);
   pai_file_writer_close(second);
-  durable_close(&d);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(one_is_written),      cmocka_unit_test(in_pieces),
-    cmocka_unit_test(parts_are_given_up),  cmocka_unit_test(folders_are_made),
-    cmocka_unit_test(a_part_that_is_none), cmocka_unit_test(two_at_once),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

@@ -1,5 +1,6 @@
 /* Files of jobs: listed, read, and kept. */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "code_job.h"
 
 #include <errno.h>
@@ -23,93 +24,84 @@ static int refused(durable *d, pai_job_id job, const pai_files_options *o,
   return rc;
 }
 
-static void a_jobs_own_files(void **state)
+DURABLE(a_jobs_own_files)
 {
   char part[400];
   pai_job_id job;
-  durable d;
 
-  (void)state;
-  durable_open(&d, path_of("own"));
-  job = submit_code(&d, "own", "a",
+  job = submit_code(d, "a",
                     "mkdir -p out/deep; printf 12345 >out/model; chmod 700 "
                     "out/model; printf x >out/deep/f; ln -s /etc/passwd bad; "
                     "ln -s out/model good; touch \"$(printf 'n\\nl\\001')\" "
                     "\"$(printf 'b\\377')\"");
   (void)snprintf(part, sizeof(part), "{\"folder\":\"%s",
-                 in_folder(&d, "own", job, ""));
+                 in_folder(d, job, ""));
   part[strlen(part) - 1] = '\0';
-  has(list(&d, job, (pai_files_options){ 0 }, PAI_OK), part);
-  has(list(&d, job, (pai_files_options){ 0 }, PAI_OK),
+  has(list(d, job, (pai_files_options){ 0 }, PAI_OK), part);
+  has(list(d, job, (pai_files_options){ 0 }, PAI_OK),
       "\",\"own\":true,\"entries\":[{\"path\":\"bad\",\"type\":\"link\",");
-  has(list(&d, job, (pai_files_options){ 0 }, PAI_OK),
+  has(list(d, job, (pai_files_options){ 0 }, PAI_OK),
       "{\"path\":\"b\xef\xbf\xbd\",\"type\":\"file\",");
-  has(list(&d, job, (pai_files_options){ 0 }, PAI_OK),
+  has(list(d, job, (pai_files_options){ 0 }, PAI_OK),
       "\"target\":null,\"escaped\":\"b%FF\"}");
-  has(list(&d, job, (pai_files_options){ .own = 1 }, PAI_OK),
+  has(list(d, job, (pai_files_options){ .own = 1 }, PAI_OK),
       "\"executable\":false,\"target\":\"/etc/passwd\",\"escaped\":null}");
-  has(list(&d, job, (pai_files_options){ .path = "out", .limit = 1 }, PAI_OK),
+  has(list(d, job, (pai_files_options){ .path = "out", .limit = 1 }, PAI_OK),
       "],\"next\":\"out/deep\",\"files\":null,\"bytes\":null}");
-  has(list(&d, job,
+  has(list(d, job,
            (pai_files_options){
              .path = "out", .after = "out/deep", .recursive = 1 },
            PAI_OK),
       "{\"path\":\"out/deep/f\",\"type\":\"file\",\"size\":1,");
-  has(list(&d, job, (pai_files_options){ .total = 1, .recursive = 1 }, PAI_OK),
+  has(list(d, job, (pai_files_options){ .total = 1, .recursive = 1 }, PAI_OK),
       "\"entries\":[],\"next\":null,\"files\":4,\"bytes\":6}");
-  has(list(&d, job, (pai_files_options){ .path = "good" }, PAI_OK),
+  has(list(d, job, (pai_files_options){ .path = "good" }, PAI_OK),
       "[{\"path\":\"good\",\"type\":\"file\",\"size\":5,");
-  has(list(&d, job, (pai_files_options){ .path = "bad" }, PAI_EINVAL),
+  has(list(d, job, (pai_files_options){ .path = "bad" }, PAI_EINVAL),
       "bad leads out of the job's folder");
-  has(list(&d, job, (pai_files_options){ .path = "none" }, PAI_ENOTFOUND),
+  has(list(d, job, (pai_files_options){ .path = "none" }, PAI_ENOTFOUND),
       "there is no none in the job's folder");
   assert_int_equal(
-    refused(&d, job,
+    refused(d, job,
             &(pai_files_options){ .struct_size = sizeof(pai_files_options),
                                   .limit = 10001 },
             "at most 10000"),
     PAI_EINVAL);
   assert_int_equal(
-    refused(&d, job, &(pai_files_options){ .struct_size = 8 }, "struct_size"),
+    refused(d, job, &(pai_files_options){ .struct_size = 8 }, "struct_size"),
     PAI_EINVAL);
-  assert_int_equal(refused(&d, 99, NULL, "there is no job 99"), PAI_ENOTFOUND);
-  durable_close(&d);
+  assert_int_equal(refused(d, 99, NULL, "there is no job 99"), PAI_ENOTFOUND);
 }
 
 /* A link in the place of its own folder is not followed, as one that somebody
  * has named is. */
-static void the_folder_itself(void **state)
+DURABLE(the_folder_itself)
 {
   const pai_files_options own = { .struct_size = sizeof(own), .own = 1 };
   char dir[700], was[710];
   pai_job_id job, plain;
-  durable d;
   int fd;
 
-  (void)state;
-  durable_open(&d, path_of("itself"));
-  job = submit_code(&d, "itself", "a", "printf x >f");
-  (void)snprintf(dir, sizeof(dir), "%s", in_folder(&d, "itself", job, ""));
+  job = submit_code(d, "a", "printf x >f");
+  (void)snprintf(dir, sizeof(dir), "%s", in_folder(d, job, ""));
   dir[strlen(dir) - 1] = '\0';
   (void)snprintf(was, sizeof(was), "%s.was", dir);
   assert_int_equal(rename(dir, was), 0);
-  has(list(&d, job, own, PAI_ENOTFOUND), "the job's folder is gone");
+  has(list(d, job, own, PAI_ENOTFOUND), "the job's folder is gone");
   assert_int_equal(symlink(was, dir), 0);
-  has(list(&d, job, own, PAI_ENOTFOUND), "the job's folder is gone");
-  assert_int_equal(pai_platform_open_file(&fd, d.platform, job, "f", 0, NULL),
+  has(list(d, job, own, PAI_ENOTFOUND), "the job's folder is gone");
+  assert_int_equal(pai_platform_open_file(&fd, d->platform, job, "f", 0, NULL),
                    PAI_ENOTFOUND);
   assert_int_equal(fd, -1);
-  plain = durable_accept(&d, "plain", "true");
-  assert_int_equal(durable_wait(&d, plain, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
-  assert_int_equal(refused(&d, plain, &own, "no folder of its own"),
+  plain = durable_accept(d, "plain", "true");
+  durable_reaches(d, plain, PAI_STATE_SUCCEEDED);
+  assert_int_equal(refused(d, plain, &own, "no folder of its own"),
                    PAI_ENOTFOUND);
-  has(list(&d, plain, (pai_files_options){ .limit = 1 }, PAI_OK),
+  has(list(d, plain, (pai_files_options){ .limit = 1 }, PAI_OK),
       "\"own\":false");
-  durable_close(&d);
 }
 
-static void a_platform_that_closes_waits(void **state)
+TEST(a_platform_that_closes_waits)
 {
   enum { LISTS = 20 };
   static listed l[LISTS];
@@ -117,15 +109,13 @@ static void a_platform_that_closes_waits(void **state)
   pai_job_id job;
   durable d;
 
-  (void)state;
-  durable_open(&d, path_of("closing"));
-  job = submit_code(&d, "closing", "a", "touch f");
+  durable_open(&d, story_in("closing"));
+  job = submit_code(&d, "a", "touch f");
   o.recursive = 1;
   for (int i = 0; i < LISTS; i++) {
     l[i].status = 1;
-    assert_int_equal(
-      pai_platform_list_files(d.platform, job, &o, on_listed, &l[i], NULL),
-      PAI_OK);
+    assert_ok(
+      pai_platform_list_files(d.platform, job, &o, on_listed, &l[i], NULL));
   }
   durable_close(&d);
   for (int i = 0; i < LISTS; i++)
@@ -134,33 +124,29 @@ static void a_platform_that_closes_waits(void **state)
       (l[i].status == PAI_EBUSY && strstr(l[i].text, "is closing") != NULL));
 }
 
-static void too_many_lists(void **state)
+DURABLE(too_many_lists)
 {
   enum { LISTS = 300 };
   static listed l[LISTS];
   int status[LISTS], busy = 0;
   pai_job_id job;
-  durable d;
 
-  (void)state;
-  durable_open(&d, path_of("many"));
-  job = submit_code(&d, "many", "a", "touch f");
+  job = submit_code(d, "a", "touch f");
   for (int i = 0; i < LISTS; i++) {
     l[i].status = 1;
     status[i] =
-      pai_platform_list_files(d.platform, job, NULL, on_listed, &l[i], NULL);
+      pai_platform_list_files(d->platform, job, NULL, on_listed, &l[i], NULL);
     assert_true(status[i] == PAI_OK || status[i] == PAI_EBUSY);
     busy += status[i] == PAI_EBUSY;
   }
   assert_true(busy > 0 && busy < 100);
   for (int i = 0; i < LISTS; i++)
     while (status[i] == PAI_OK && l[i].status == 1)
-      durable_turn(&d);
-  has(list(&d, job, (pai_files_options){ 0 }, PAI_OK), "\"path\":\"f\"");
-  durable_close(&d);
+      durable_turn(d);
+  has(list(d, job, (pai_files_options){ 0 }, PAI_OK), "\"path\":\"f\"");
 }
 
-static void not_of_one_without_records(void **state)
+TEST(not_of_one_without_records)
 {
   pai_file_write_options o = PAI_FILE_WRITE_OPTIONS_INIT;
   pai_platform_options po = PAI_PLATFORM_OPTIONS_INIT;
@@ -168,51 +154,128 @@ static void not_of_one_without_records(void **state)
   durable d = { 0 };
   int fd;
 
-  (void)state;
-  po.root = path_of("none");
+  po.root = story_in("none");
   po.runtime = "process";
   o.path = "x";
-  assert_int_equal(pai_loop_new(&d.loop, NULL, NULL), PAI_OK);
-  assert_int_equal(pai_platform_new(&d.platform, d.loop, &po, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&d.loop, NULL, NULL));
+  assert_ok(pai_platform_new(&d.platform, d.loop, &po, NULL));
   assert_int_equal(refused(&d, 1, NULL, "keeps no records"), PAI_ENOTSUP);
   assert_int_equal(pai_platform_open_file(&fd, d.platform, 1, "x", 0, NULL),
                    PAI_ENOTSUP);
   assert_int_equal(pai_file_writer_open(&w, d.platform, 1, &o, NULL),
                    PAI_ENOTSUP);
   pai_platform_close(d.platform, NULL, NULL);
-  assert_int_equal(pai_loop_run(d.loop), PAI_OK);
+  assert_ok(pai_loop_run(d.loop));
   pai_loop_free(d.loop);
 }
 
 /* --- a file that is read ------------------------------------------------------------ */
 
-static void one_is_opened(void **state)
+DURABLE(one_is_opened)
 {
   pai_error *err = NULL;
   char text[8] = "";
   pai_job_id job;
-  durable d;
   int fd;
 
-  (void)state;
-  durable_open(&d, path_of("open"));
-  job = submit_code(&d, "open", "a",
+  job = submit_code(d, "a",
                     "printf hi >f; ln -s f l; ln -s ../../openpai.db x; "
                     "mkfifo p");
-  assert_int_equal(pai_platform_open_file(&fd, d.platform, job, "l", 1, NULL),
-                   PAI_OK);
+  assert_ok(pai_platform_open_file(&fd, d->platform, job, "l", 1, NULL));
   assert_int_equal(read(fd, text, sizeof(text)), 2);
   assert_string_equal(text, "hi");
   assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
   (void)close(fd);
-  assert_int_equal(pai_platform_open_file(&fd, d.platform, job, "x", 0, &err),
+  assert_fails(pai_platform_open_file(&fd, d->platform, job, "x", 0, &err),
+               err, PAI_EINVAL, "x leads out of the job's folder");
+  assert_int_equal(pai_platform_open_file(&fd, d->platform, job, "p", 0, NULL),
                    PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "x leads out of the job's folder");
-  assert_int_equal(pai_platform_open_file(&fd, d.platform, job, "p", 0, NULL),
-                   PAI_EINVAL);
-  assert_int_equal(pai_platform_open_file(&fd, d.platform, 99, "f", 0, NULL),
+  assert_int_equal(pai_platform_open_file(&fd, d->platform, 99, "f", 0, NULL),
                    PAI_ENOTFOUND);
-  durable_close(&d);
+}
+
+/* --- copies --------------------------------------------------------------------------- */
+
+static const char *copied(durable *d, pai_job_id job, const char *path,
+                          const char *to, int status)
+{
+  static listed l;
+  pai_download_options o = PAI_DOWNLOAD_OPTIONS_INIT;
+
+  o.path = path;
+  o.to = to;
+  l.status = 1;
+  assert_ok(pai_platform_download(d->platform, job, &o, on_listed, &l, NULL));
+  while (l.status == 1)
+    durable_turn(d);
+  assert_int_equal(l.status, status);
+  return l.text;
+}
+
+static const char *sent(durable *d, pai_job_id job, const char *from,
+                        const char *path, int status)
+{
+  static listed l;
+  pai_upload_options o = PAI_UPLOAD_OPTIONS_INIT;
+
+  o.from = from;
+  o.path = path;
+  l.status = 1;
+  assert_ok(pai_platform_upload(d->platform, job, &o, on_listed, &l, NULL));
+  while (l.status == 1)
+    durable_turn(d);
+  assert_int_equal(l.status, status);
+  return l.text;
+}
+
+static int skips(void *user_data, const char *path, const pai_error *why)
+{
+  (void)user_data;
+  (void)path;
+  (void)why;
+  return 0;
+}
+
+DURABLE(files_are_copied)
+{
+  pai_download_options o = PAI_DOWNLOAD_OPTIONS_INIT;
+  listed l = { .status = 1 };
+  pai_job_id job;
+  char to[600];
+
+  job =
+    submit_code(d, "a",
+                "mkdir -p out/deep out/none; printf 12345 >out/m; printf x "
+                ">out/deep/f; ln -s m out/l; ln -s /etc out/away");
+  (void)snprintf(to, sizeof(to), "%s/got", d->root);
+  assert_string_equal(
+    copied(d, job, "out", to, PAI_OK),
+    "{\"files\":2,\"bytes\":6,\"skipped\":1,\"into\":false}");
+  assert_string_equal(content(test_string("%s/l", to)), "12345");
+  assert_string_equal(content(test_string("%s/deep/f", to)), "x");
+  assert_int_equal(access(test_string("%s/away", to), F_OK), -1);
+  assert_string_equal(copied(d, job, "out/m", to, PAI_OK),
+                      "{\"files\":1,\"bytes\":0,\"skipped\":0,\"into\":true}");
+  has(copied(d, job, "none", to, PAI_ENOTFOUND), "there is no none");
+  has(copied(d, job, "out/m", test_string("%s/m/x", to), PAI_EIO),
+      "cannot write ");
+  assert_string_equal(
+    sent(d, job, to, "new", PAI_OK),
+    "{\"files\":3,\"bytes\":11,\"skipped\":0,\"into\":false}");
+  assert_string_equal(content(in_folder(d, job, "new/l")), "12345");
+  assert_int_equal(access(in_folder(d, job, "new/none"), F_OK), 0);
+  has(sent(d, job, test_string("%s/m", to), "../x", PAI_EINVAL),
+      "leads out of the job's folder");
+  o.to = to;
+  o.on_skip = skips;
+  assert_int_equal(
+    pai_platform_download(d->platform, job, &o, on_listed, &l, NULL),
+    PAI_ENOTSUP);
+  o.on_skip = NULL;
+  assert_int_equal(
+    pai_platform_download(d->platform, 99, &o, on_listed, &l, NULL),
+    PAI_ENOTFOUND);
+  assert_int_equal(l.status, 1);
 }
 
 /* --- files of a forgotten job ----------------------------------------------------------- */
@@ -233,12 +296,9 @@ static const char *forget(durable *d, pai_job_id job, int keep, int status)
 static const char *kept(const char *root, const char *name)
 {
   static char path[500];
-  char command[600];
   FILE *p;
 
-  (void)snprintf(command, sizeof(command), "ls -d %s/kept/*~%s 2>&-",
-                 path_of(root), name);
-  p = popen(command, "r");
+  p = popen(test_string("ls -d %s/kept/*~%s 2>&-", story_in(root), name), "r");
   assert_non_null(p);
   if (fgets(path, sizeof(path), p) == NULL)
     path[0] = '\0';
@@ -247,61 +307,54 @@ static const char *kept(const char *root, const char *name)
   return path;
 }
 
-static void files_are_kept(void **state)
+TEST(files_are_kept)
 {
-  char expected[600], file[600];
+  char file[600];
   pai_job_id job, plain;
   durable d;
 
-  (void)state;
-  durable_open(&d, path_of("kept"));
+  durable_open(&d, story_in("kept"));
   for (int i = 0; i < 3; i++) { /* the name is free again each time */
-    job = submit_code(&d, "kept", "a", "printf x >f; chmod 500 .");
+    job = submit_code(&d, "a", "printf x >f; chmod 500 .");
     has(forget(&d, job, 1, PAI_OK), "{\"kept\":\"");
     (void)snprintf(file, sizeof(file), i > 0 ? "a.%d" : "a", i);
-    (void)snprintf(expected, sizeof(expected), "{\"kept\":\"%s\"}",
-                   kept("kept", file));
-    assert_string_equal(d.text, expected);
+    assert_string_equal(d.text,
+                        test_string("{\"kept\":\"%s\"}", kept("kept", file)));
     (void)snprintf(file, sizeof(file), "%s/f", kept("kept", file));
     assert_string_equal(content(file), "x");
-    assert_int_equal(pai_platform_job_state(NULL, d.platform, job),
-                     PAI_ENOTFOUND);
+    durable_is(&d, job, PAI_ENOTFOUND);
   }
-  job = submit_code(&d, "kept", "b", "true");
+  job = submit_code(&d, "b", "true");
   assert_string_equal(forget(&d, job, 0, PAI_OK), "{\"kept\":null}");
   assert_string_equal(kept("kept", "b"), "");
   plain = durable_accept(&d, "plain", "true");
-  assert_int_equal(durable_wait(&d, plain, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  durable_reaches(&d, plain, PAI_STATE_SUCCEEDED);
   assert_string_equal(forget(&d, plain, 1, PAI_OK), "{\"kept\":null}");
   (void)forget(&d, plain, 1, PAI_ENOTFOUND);
-  assert_int_equal(durable_sync(&d), PAI_OK);
+  assert_ok(durable_sync(&d));
   durable_close(&d);
-  durable_open(&d, path_of("kept")); /* what is kept is no trouble later */
+  durable_open(&d, story_in("kept")); /* what is kept is no trouble later */
   assert_string_equal(content(file), "x");
-  job = submit_code(&d, "kept", "a", "true");
+  job = submit_code(&d, "a", "true");
   assert_string_equal(content(file), "x");
   durable_close(&d);
 }
 
-static void what_cannot_be_kept(void **state)
+TEST(what_cannot_be_kept)
 {
-  char file[400];
   pai_job_id job;
   durable d;
   int fd;
 
-  (void)state;
-  durable_open(&d, path_of("full"));
-  job = submit_code(&d, "full", "a", "printf x >f");
-  (void)snprintf(file, sizeof(file), "%s/kept", path_of("full"));
-  fd = open(file, O_WRONLY | O_CREAT, 0600); /* no folder */
+  durable_open(&d, story_in("full"));
+  job = submit_code(&d, "a", "printf x >f");
+  fd = open(test_string("%s/kept", story_in("full")), O_WRONLY | O_CREAT,
+            0600); /* no folder */
   assert_true(fd >= 0);
   (void)close(fd);
   assert_true(forget(&d, job, 1, PAI_EIO) != NULL);
-  assert_int_equal(pai_platform_job_state(NULL, d.platform, job),
-                   PAI_STATE_SUCCEEDED);
-  assert_string_equal(content(in_folder(&d, "full", job, "f")), "x");
+  durable_is(&d, job, PAI_STATE_SUCCEEDED);
+  assert_string_equal(content(in_folder(&d, job, "f")), "x");
   durable_close(&d);
 }
 
@@ -336,7 +389,7 @@ static int use_all(durable *d, pai_job_id job)
   return rc;
 }
 
-static void memory_may_be_short(void **state)
+TEST(memory_may_be_short)
 {
   pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
   int rc = PAI_ENOMEM;
@@ -345,15 +398,15 @@ static void memory_may_be_short(void **state)
   pai_job_id job;
   size_t n = 0;
 
-  (void)state;
   test_tally_init(&tally);
-  o.root = path_of("memory");
+  (void)snprintf(d.root, sizeof(d.root), "%s", story_in("memory"));
+  o.root = d.root;
   o.durable = 1;
   o.runtime = "process";
   o.alloc = &tally.alloc;
-  assert_int_equal(pai_loop_new(&d.loop, NULL, NULL), PAI_OK);
-  assert_int_equal(pai_platform_new(&d.platform, d.loop, &o, NULL), PAI_OK);
-  job = submit_code(&d, "memory", "a", "printf x >f");
+  assert_ok(pai_loop_new(&d.loop, NULL, NULL));
+  assert_ok(pai_platform_new(&d.platform, d.loop, &o, NULL));
+  job = submit_code(&d, "a", "printf x >f");
   while (rc == PAI_ENOMEM) {
     tally.fail_at = tally.calls + ++n;
     rc = use_all(&d, job);
@@ -362,24 +415,9 @@ static void memory_may_be_short(void **state)
   assert_int_equal(rc, 1);
   assert_true(n > 10);
   pai_platform_close(d.platform, NULL, NULL);
-  assert_int_equal(pai_loop_run(d.loop), PAI_OK);
+  assert_ok(pai_loop_run(d.loop));
   pai_loop_free(d.loop);
   assert_int_equal(tally.live, 0);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_jobs_own_files),
-    cmocka_unit_test(the_folder_itself),
-    cmocka_unit_test(a_platform_that_closes_waits),
-    cmocka_unit_test(too_many_lists),
-    cmocka_unit_test(not_of_one_without_records),
-    cmocka_unit_test(one_is_opened),
-    cmocka_unit_test(files_are_kept),
-    cmocka_unit_test(what_cannot_be_kept),
-    cmocka_unit_test(memory_may_be_short),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

@@ -1,17 +1,10 @@
 /* Who follows a platform's scheduler has one that does the same, of its own. */
+#include "cases.h"
 #include "durable.h"
 #include "mirror.h"
 
 #include <stdio.h>
 #include <unistd.h>
-
-static const char *root(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
 
 static int drop(void *user_data, const char *bytes, size_t len)
 {
@@ -23,16 +16,15 @@ static int drop(void *user_data, const char *bytes, size_t len)
 
 /* --- tests --------------------------------------------------------------------- */
 
-static void it_decides_as_the_platform_does(void **state)
+TEST(it_decides_as_the_platform_does)
 {
   pai_job_id large, wide, small;
   mirror m, early;
   durable d;
 
-  (void)state;
-  durable_open(&d, root("same"));
-  assert_int_equal(mirror_follow(&early, d.platform), PAI_OK);
-  assert_int_equal(mirror_follow(&m, d.platform), PAI_OK);
+  durable_open(&d, story_in("same"));
+  assert_ok(mirror_follow(&early, d.platform));
+  assert_ok(mirror_follow(&m, d.platform));
   d.cpus = 1;
   large = durable_accept(&d, "large", "sleep 600");
   (void)durable_wait(&d, large, PAI_STATE_RUNNING);
@@ -47,7 +39,7 @@ static void it_decides_as_the_platform_does(void **state)
   if (d.cpus < (int)sysconf(_SC_NPROCESSORS_ONLN))
     assert_true(m.differ > 0); /* a greedy one begins it */
   mirror_expect_same(&m, d.platform);
-  assert_int_equal(pai_platform_stop(d.platform, large), PAI_OK);
+  assert_ok(pai_platform_stop(d.platform, large));
   (void)durable_wait(&d, wide, PAI_STATE_SUCCEEDED);
   (void)durable_wait(&d, small, PAI_STATE_SUCCEEDED);
   assert_int_equal(mirror_look(&m), 1);
@@ -69,46 +61,38 @@ static void it_decides_as_the_platform_does(void **state)
 
 /* Its own log begins anew with a snapshot now and then: nothing to a follower,
  * who misses no line. */
-static void the_log_begins_anew(void **state)
+DURABLE(the_log_begins_anew)
 {
   mirror m;
-  durable d;
 
-  (void)state;
-  durable_open(&d, root("anew"));
-  assert_int_equal(mirror_follow(&m, d.platform), PAI_OK);
-  d.cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
-  (void)durable_accept(&d, "first", "sleep 600");
+  assert_ok(mirror_follow(&m, d->platform));
+  d->cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  (void)durable_accept(d, "first", "sleep 600");
   for (int i = 0; i < 700; i++) {
-    char name[32];
-
-    (void)snprintf(name, sizeof(name), "waits-%d", i);
-    (void)durable_submit(&d, name, "", "", "true");
+    (void)durable_submit(d, test_string("waits-%d", i), "", "", "true");
     if (i % 50 == 0)
-      assert_int_equal(durable_sync(&d), PAI_OK);
+      assert_ok(durable_sync(d));
   }
-  assert_int_equal(durable_sync(&d), PAI_OK);
+  assert_ok(durable_sync(d));
   assert_int_equal(mirror_look(&m), 1);
   assert_int_equal(m.snapshots, 1);
   assert_int_equal(m.starts, 1);
-  mirror_expect_same(&m, d.platform);
+  mirror_expect_same(&m, d->platform);
   mirror_leave(&m);
-  durable_close(&d);
 }
 
 /* Lines that could not be handed over are not half there. */
-static void lines_are_missed(void **state)
+TEST(lines_are_missed)
 {
   pai_error *err;
   mirror m;
   durable d;
 
-  (void)state;
-  durable_open(&d, root("missed"));
-  assert_int_equal(mirror_follow(&m, d.platform), PAI_OK);
+  durable_open(&d, story_in("missed"));
+  assert_ok(mirror_follow(&m, d.platform));
   (void)durable_accept(&d, "one", "true");
-  assert_int_equal(pai_follower_read(m.follower, drop, NULL, &err), PAI_EUSER);
-  test_expect_error(err, PAI_EUSER, "the lines could not be written");
+  assert_fails(pai_follower_read(m.follower, drop, NULL, &err), err, PAI_EUSER,
+               "the lines could not be written");
   (void)durable_wait(&d, durable_accept(&d, "two", "true"),
                      PAI_STATE_SUCCEEDED);
   assert_int_equal(mirror_look(&m), 1);
@@ -137,17 +121,16 @@ static void submit(story *s, const char *command)
 }
 
 /* Without a database there is a log as long as somebody follows. */
-static void without_a_database(void **state)
+TEST(without_a_database)
 {
   story s = { .runtime = "process" };
   mirror one, two;
   pai_loop *loop;
 
-  (void)state;
   loop = story_open(&s);
-  assert_int_equal(mirror_follow(&one, s.platform), PAI_OK);
+  assert_ok(mirror_follow(&one, s.platform));
   submit(&s, "true");
-  assert_int_equal(mirror_follow(&two, s.platform), PAI_OK);
+  assert_ok(mirror_follow(&two, s.platform));
   submit(&s, "exit 3");
   assert_int_equal(mirror_look(&two), 1);
   mirror_expect_same(&two, s.platform);
@@ -183,7 +166,7 @@ static bool fail_one(size_t at, bool in_follow)
   tally.calls = 0;
   tally.fail_at = in_follow ? 0 : at;
   if (pai_platform_submit(&id, s.platform, spec, NULL) < 0)
-    assert_int_equal(pai_platform_submit(&id, s.platform, spec, NULL), PAI_OK);
+    assert_ok(pai_platform_submit(&id, s.platform, spec, NULL));
   story_close(loop);
   pai_spec_unref(spec);
   if (rc == PAI_OK) {
@@ -195,11 +178,10 @@ static bool fail_one(size_t at, bool in_follow)
   return rc < 0 || (!in_follow && tally.calls >= at);
 }
 
-static void memory_may_be_short(void **state)
+TEST(memory_may_be_short)
 {
   size_t at = 1;
 
-  (void)state;
   while (fail_one(at, true))
     at++;
   assert_in_range(at, 3, 100);
@@ -235,15 +217,15 @@ static bool grow(int fail_at)
   durable d = { 0 };
   mirror often, seldom;
 
-  o.root = root("grow");
+  o.root = story_in("grow");
   o.durable = 1;
   o.user = "ann";
   o.runtime = "process";
   o.alloc = &alloc;
-  assert_int_equal(pai_loop_new(&d.loop, NULL, NULL), PAI_OK);
-  assert_int_equal(pai_platform_new(&d.platform, d.loop, &o, NULL), PAI_OK);
-  assert_int_equal(mirror_follow(&seldom, d.platform), PAI_OK);
-  assert_int_equal(mirror_follow(&often, d.platform), PAI_OK);
+  assert_ok(pai_loop_new(&d.loop, NULL, NULL));
+  assert_ok(pai_platform_new(&d.platform, d.loop, &o, NULL));
+  assert_ok(mirror_follow(&seldom, d.platform));
+  assert_ok(mirror_follow(&often, d.platform));
   for (int i = 0; i < 40; i++) {
     pai_submit_options so = { .struct_size = sizeof(so) };
     char name[32];
@@ -267,26 +249,14 @@ static bool grow(int fail_at)
   return memory.grown >= fail_at;
 }
 
-static void texts_do_not_grow(void **state)
+TEST(texts_do_not_grow)
 {
   int at = 1;
 
-  (void)state;
   while (at < 40 && grow(at))
     at++;
   print_message("%d texts did not grow\n", at - 1);
   assert_in_range(at, 4, 39);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(it_decides_as_the_platform_does),
-    cmocka_unit_test(the_log_begins_anew),
-    cmocka_unit_test(lines_are_missed),
-    cmocka_unit_test(without_a_database),
-    cmocka_unit_test(memory_may_be_short),
-    cmocka_unit_test(texts_do_not_grow),
-  };
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

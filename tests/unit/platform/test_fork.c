@@ -1,5 +1,6 @@
 /* A host that forks: the child is told so by every call, and the parent goes
  * on as if nothing had happened. */
+#include "cases.h"
 #include "durable.h"
 
 #include <openpai/account.h>
@@ -21,14 +22,6 @@
 #else
 #define CHILD_HAS_THREADS true
 #endif
-
-static const char *root(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
 
 static int drop(void *user_data, const char *bytes, size_t len)
 {
@@ -169,7 +162,7 @@ static void own_platform_works(void)
   durable d;
   pai_job_id job;
 
-  durable_open(&d, root("child"));
+  durable_open(&d, story_in("child"));
   job = durable_accept(&d, "own", "true");
   EXPECT(durable_wait(&d, job, PAI_STATE_SUCCEEDED) == PAI_STATE_SUCCEEDED);
   durable_close(&d);
@@ -198,7 +191,7 @@ static int fork_child(durable *d, pai_job_id job, pai_spec *spec, bool own)
 
 /* --- in the parent ------------------------------------------------------------ */
 
-static void the_parent_goes_on(void **state)
+TEST(the_parent_goes_on)
 {
   char gate[320], command[400];
   durable d;
@@ -206,42 +199,37 @@ static void the_parent_goes_on(void **state)
   pai_spec *spec;
   int fd;
 
-  (void)state;
-  (void)snprintf(gate, sizeof(gate), "%s", root("gate"));
+  (void)snprintf(gate, sizeof(gate), "%s", story_in("gate"));
   (void)snprintf(command, sizeof(command), "read word < %s", gate);
   (void)unlink(gate);
   assert_int_equal(mkfifo(gate, 0600), 0);
-  durable_open(&d, root("parent"));
+  durable_open(&d, story_in("parent"));
   spec = story_job("", "", "true");
   first = durable_accept(&d, "first", command);
-  assert_int_equal(durable_wait(&d, first, PAI_STATE_RUNNING),
-                   PAI_STATE_RUNNING);
+  durable_reaches(&d, first, PAI_STATE_RUNNING);
   assert_int_equal(fork_child(&d, first, spec, false), 0);
   assert_int_equal(fork_child(&d, first, spec, CHILD_HAS_THREADS), 0);
   second = durable_accept(&d, "second", "true");
-  assert_int_equal(durable_wait(&d, second, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  durable_reaches(&d, second, PAI_STATE_SUCCEEDED);
   fd = open(gate, O_WRONLY);
   assert_true(fd >= 0 && write(fd, "go\n", 3) == 3);
   (void)close(fd);
-  assert_int_equal(durable_wait(&d, first, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  durable_reaches(&d, first, PAI_STATE_SUCCEEDED);
   pai_spec_unref(spec);
   durable_close(&d);
 }
 
 /* A child that lives on does not keep the root's lock. */
-static void a_child_keeps_no_lock(void **state)
+TEST(a_child_keeps_no_lock)
 {
   int hold[2], begun[2], status;
   durable d;
   pid_t child;
   char byte;
 
-  (void)state;
   assert_int_equal(pipe(hold), 0);
   assert_int_equal(pipe(begun), 0);
-  durable_open(&d, root("locked"));
+  durable_open(&d, story_in("locked"));
   child = fork();
   if (child == 0) {
     (void)close(hold[1]);
@@ -252,7 +240,7 @@ static void a_child_keeps_no_lock(void **state)
   (void)close(hold[0]);
   assert_int_equal(read(begun[0], &byte, 1), 1);
   durable_close(&d);
-  durable_open(&d, root("locked"));
+  durable_open(&d, story_in("locked"));
   durable_close(&d);
   (void)close(hold[1]);
   (void)close(begun[0]);
@@ -261,12 +249,4 @@ static void a_child_keeps_no_lock(void **state)
   assert_int_equal(status, 0);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_parent_goes_on),
-    cmocka_unit_test(a_child_keeps_no_lock),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

@@ -1,8 +1,9 @@
 /* HiveD in Kubernetes: what it asks, answers and binds, and in which order. */
 #define _GNU_SOURCE /* memmem() */
+#include "cases.h"
 #include "backend/fake_kube.h"
 
-#include "platform/kube_config.h"
+#include "platform/hived/kube_config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,10 +90,9 @@ static int new_host(scene *s, const pai_alloc *alloc)
 static void begin_empty(scene *s)
 {
   *s = (scene){ 0 };
-  assert_int_equal(pai_loop_new(&s->loop, NULL, NULL), PAI_OK);
-  assert_int_equal(
-    pai_cluster_parse(&s->cluster, config, strlen(config), NULL, NULL),
-    PAI_OK);
+  assert_ok(pai_loop_new(&s->loop, NULL, NULL));
+  assert_ok(
+    pai_cluster_parse(&s->cluster, config, strlen(config), NULL, NULL));
   fake_begin(&s->server, s->loop);
   s->server.pods = PODS;
 }
@@ -100,7 +100,7 @@ static void begin_empty(scene *s)
 static void begin(scene *s)
 {
   begin_empty(s);
-  assert_int_equal(new_host(s, NULL), PAI_OK);
+  assert_ok(new_host(s, NULL));
 }
 
 static void until(scene *s, const int *what, int n)
@@ -126,7 +126,7 @@ static void end(scene *s)
   if (s->closed == 0)
     close_host(s);
   fake_end(&s->server);
-  assert_int_equal(pai_loop_run(s->loop), PAI_OK);
+  assert_ok(pai_loop_run(s->loop));
   assert_int_equal(s->closed, 1);
   pai_loop_free(s->loop);
   pai_cluster_free(s->cluster);
@@ -199,29 +199,28 @@ static int ask(scene *s, int who, const char *method, const char *target,
 
 static void filter(scene *s, int who, const char *body)
 {
-  assert_int_equal(ask(s, who, "POST", "/v1/extender/filter", body), PAI_OK);
+  assert_ok(ask(s, who, "POST", "/v1/extender/filter", body));
 }
 
 static void binding(scene *s, int who, const char *body)
 {
-  assert_int_equal(ask(s, who, "POST", "/v1/extender/bind", body), PAI_OK);
+  assert_ok(ask(s, who, "POST", "/v1/extender/bind", body));
 }
 
 /* --- the order of things --------------------------------------------------------------- */
 
-static void nodes_come_first(void **state)
+TEST(nodes_come_first)
 {
   const char *nodes, *pods;
   scene s;
 
-  (void)state;
   begin(&s);
   assert_string_equal(pai_hived_host_address(s.host), ":7");
   assert_false(pai_hived_host_ready(s.host));
-  assert_int_equal(ask(&s, 0, "GET", "/", NULL), PAI_OK);
+  assert_ok(ask(&s, 0, "GET", "/", NULL));
   until(&s, &s.n, 1);
   assert_int_equal(s.came[0].http, 503);
-  assert_non_null(strstr(s.came[0].body, "not known yet"));
+  assert_has(s.came[0].body, "not known yet");
   until(&s, &s.ready, 1);
   assert_true(pai_hived_host_ready(s.host));
   nodes =
@@ -230,63 +229,51 @@ static void nodes_come_first(void **state)
     strstr(pai__buf_text(&s.server.asked), "GET /api/v1/pods?limit=500&field");
   assert_non_null(nodes);
   assert_true(pods > nodes);
-  assert_int_equal(ask(&s, 0, "GET", "/", NULL), PAI_OK);
+  assert_ok(ask(&s, 0, "GET", "/", NULL));
   until(&s, &s.n, 2);
   assert_int_equal(s.came[1].http, 200);
   end(&s);
   assert_int_equal(s.ready, 1);
 }
 
-static void answers_come_in_order(void **state)
+TEST_IN(answers_come_in_order, scene, s, begin, end)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  until(&s, &s.ready, 1);
-  filter(&s, 0, FILTER("a"));
-  filter(&s, 1, FILTER("b"));
-  filter(&s, 2, FILTER("c")); /* has to wait, and holds up */
-  filter(&s, 3, FILTER("d")); /* nobody knows it */
-  until(&s, &s.n, 4);
+  until(s, &s->ready, 1);
+  filter(s, 0, FILTER("a"));
+  filter(s, 1, FILTER("b"));
+  filter(s, 2, FILTER("c")); /* has to wait, and holds up */
+  filter(s, 3, FILTER("d")); /* nobody knows it */
+  until(s, &s->n, 4);
   for (int i = 0; i < 4; i++)
-    assert_int_equal(s.came[i].who, i);
-  assert_non_null(strstr(s.came[0].body, "\"NodeNames\":[\"n0\"]"));
-  assert_non_null(strstr(s.came[1].body, "\"NodeNames\":[\"n1\"]"));
-  assert_non_null(strstr(s.came[2].body, "Pod is waiting"));
-  assert_non_null(strstr(s.came[3].body, "not been informed"));
-  end(&s);
+    assert_int_equal(s->came[i].who, i);
+  assert_has(s->came[0].body, "\"NodeNames\":[\"n0\"]");
+  assert_has(s->came[1].body, "\"NodeNames\":[\"n1\"]");
+  assert_has(s->came[2].body, "Pod is waiting");
+  assert_has(s->came[3].body, "not been informed");
 }
 
-static void a_binding_is_done_first(void **state)
+TEST_IN(a_binding_is_done_first, scene, s, begin, end)
+{
+  until(s, &s->ready, 1);
+  filter(s, 0, FILTER("a"));
+  binding(s, 1, BIND("a", "n0"));
+  until(s, &s->n, 2);
+  assert_string_equal(s->came[1].body, "{\"Error\":\"\"}");
+  assert_has(pai__buf_text(&s->server.asked),
+             "POST /api/v1/namespaces/ns/pods/a/binding HTTP/1.1\n");
+  s->server.post = "HTTP/1.1 403 X\r\nContent-Length: 16\r\n\r\n"
+                   "{\"message\":\"no\"}";
+  binding(s, 2, BIND("a", "n0"));
+  until(s, &s->n, 3);
+  assert_int_equal(s->came[2].http, 200);
+  assert_has(s->came[2].body, "the API server answered 403: no");
+  assert_int_equal(s->warnings, 1);
+}
+
+TEST(a_binding_holds_nobody_up)
 {
   scene s;
 
-  (void)state;
-  begin(&s);
-  until(&s, &s.ready, 1);
-  filter(&s, 0, FILTER("a"));
-  binding(&s, 1, BIND("a", "n0"));
-  until(&s, &s.n, 2);
-  assert_string_equal(s.came[1].body, "{\"Error\":\"\"}");
-  assert_non_null(
-    strstr(pai__buf_text(&s.server.asked),
-           "POST /api/v1/namespaces/ns/pods/a/binding HTTP/1.1\n"));
-  s.server.post = "HTTP/1.1 403 X\r\nContent-Length: 16\r\n\r\n"
-                  "{\"message\":\"no\"}";
-  binding(&s, 2, BIND("a", "n0"));
-  until(&s, &s.n, 3);
-  assert_int_equal(s.came[2].http, 200);
-  assert_non_null(strstr(s.came[2].body, "the API server answered 403: no"));
-  assert_int_equal(s.warnings, 1);
-  end(&s);
-}
-
-static void a_binding_holds_nobody_up(void **state)
-{
-  scene s;
-
-  (void)state;
   begin(&s);
   until(&s, &s.ready, 1);
   s.server.post = ""; /* it never answers */
@@ -301,54 +288,43 @@ static void a_binding_holds_nobody_up(void **state)
 }
 
 /* Asked for the fourth time, it binds beside its answer. */
-static void a_pod_is_bound_by_force(void **state)
+TEST_IN(a_pod_is_bound_by_force, scene, s, begin, end)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  until(&s, &s.ready, 1);
+  until(s, &s->ready, 1);
   for (int i = 0; i < 4; i++)
-    filter(&s, i, FILTER("a"));
-  until(&s, &s.n, 4);
-  while (strstr(pai__buf_text(&s.server.asked), "POST") == NULL)
-    assert_int_equal(pai_loop_run_once(s.loop), 1);
-  end(&s);
+    filter(s, i, FILTER("a"));
+  until(s, &s->n, 4);
+  while (strstr(pai__buf_text(&s->server.asked), "POST") == NULL)
+    assert_int_equal(pai_loop_run_once(s->loop), 1);
 }
 
-static void calls_that_are_wrong(void **state)
+TEST_IN(calls_that_are_wrong, scene, s, begin, end)
 {
   pai_hived_request q = { .struct_size = sizeof(q), .method = "GET" };
   pai_hived_host *host;
   pai_error *err;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  assert_int_equal(pai_hived_host_ask(s.host, &q, on_answer, NULL, &err),
-                   PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "a method and a target");
+  assert_fails(pai_hived_host_ask(s->host, &q, on_answer, NULL, &err), err,
+               PAI_EINVAL, "a method and a target");
   q.struct_size = 3;
-  assert_int_equal(pai_hived_host_ask(s.host, &q, on_answer, NULL, &err),
+  assert_int_equal(pai_hived_host_ask(s->host, &q, on_answer, NULL, &err),
                    PAI_EINVAL);
   pai_error_free(err);
-  assert_int_equal(pai_hived_host_new(&host, s.loop, NULL, NULL, &err),
+  assert_int_equal(pai_hived_host_new(&host, s->loop, NULL, NULL, &err),
                    PAI_EINVAL);
   assert_null(host);
   pai_error_free(err);
   pai_hived_host_close(NULL, NULL, NULL);
-  pai_hived_host_close(s.host, on_closed, &s);
-  pai_hived_host_close(s.host, on_closed, &s); /* again is nothing */
-  assert_int_equal(ask(&s, 0, "GET", "/", NULL), PAI_EBUSY);
-  until(&s, &s.closed, 1);
-  end(&s);
+  pai_hived_host_close(s->host, on_closed, s);
+  pai_hived_host_close(s->host, on_closed, s); /* again is nothing */
+  assert_int_equal(ask(s, 0, "GET", "/", NULL), PAI_EBUSY);
+  until(s, &s->closed, 1);
 }
 
 /* --- its end ----------------------------------------------------------------------------- */
 
-static void it_is_closed_at_any_time(void **state)
+TEST(it_is_closed_at_any_time)
 {
-  (void)state;
   for (int turns = 0; turns < 60; turns++) {
     scene s;
     begin(&s);
@@ -371,12 +347,11 @@ static void it_is_closed_at_any_time(void **state)
 /* --- memory ------------------------------------------------------------------------------- */
 
 /* Until it is ready, or memory was short. */
-static int live(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(memory_may_be_short)
 {
   scene s;
   int rc, want = 0;
 
-  (void)user_data;
   begin_empty(&s);
   rc = new_host(&s, alloc);
   if (rc == PAI_OK) {
@@ -396,12 +371,6 @@ static int live(const pai_alloc *alloc, void *user_data)
   }
   end(&s);
   return rc;
-}
-
-static void memory_may_be_short(void **state)
-{
-  (void)state;
-  test_faults(live, NULL);
 }
 
 /* --- where the API server is ----------------------------------------------------------------- */
@@ -503,43 +472,36 @@ static void child_does_nothing(scene *s)
   EXPECT(s->closed == closed);
 }
 
-static void the_parent_of_a_fork_goes_on(void **state)
+TEST_IN(the_parent_of_a_fork_goes_on, scene, s, begin, end)
 {
   int status;
   pid_t child;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  until(&s, &s.ready, 1);
+  until(s, &s->ready, 1);
   child = fork();
   if (child == 0) {
     (void)alarm(240);
-    child_does_nothing(&s);
+    child_does_nothing(s);
     _exit(0);
   }
   assert_true(child > 0);
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_int_equal(status, 0);
-  assert_int_equal(ask(&s, 1, "GET", "/v1/inspect/clusterstatus", NULL),
-                   PAI_OK);
-  until(&s, &s.n, 1);
-  assert_int_equal(s.came[0].http, 200);
-  end(&s);
+  assert_ok(ask(s, 1, "GET", "/v1/inspect/clusterstatus", NULL));
+  until(s, &s->n, 1);
+  assert_int_equal(s->came[0].http, 200);
 }
 
-static void the_api_server_is_found(void **state)
+TEST(the_api_server_is_found)
 {
   place at = { .path = "/tmp/test-host-XXXXXX" };
   int fd = mkstemp(at.path);
 
-  (void)state;
   assert_int_equal(write(fd, kubeconfig, sizeof(kubeconfig) - 1),
                    sizeof(kubeconfig) - 1);
   (void)close(fd);
-  assert_int_equal(
-    pai_cluster_parse(&at.cluster, config, strlen(config), NULL, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_cluster_parse(&at.cluster, config, strlen(config), NULL, NULL));
   (void)unsetenv("KUBECONFIG");
   (void)unsetenv("KUBE_APISERVER_ADDRESS");
   (void)setenv("HOME", "/no/such/home", 1);
@@ -549,22 +511,4 @@ static void the_api_server_is_found(void **state)
   test_faults(find_by_pod, &at);
   pai_cluster_free(at.cluster);
   (void)unlink(at.path);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(nodes_come_first),
-    cmocka_unit_test(answers_come_in_order),
-    cmocka_unit_test(a_binding_is_done_first),
-    cmocka_unit_test(a_binding_holds_nobody_up),
-    cmocka_unit_test(a_pod_is_bound_by_force),
-    cmocka_unit_test(calls_that_are_wrong),
-    cmocka_unit_test(it_is_closed_at_any_time),
-    cmocka_unit_test(memory_may_be_short),
-    cmocka_unit_test(the_parent_of_a_fork_goes_on),
-    cmocka_unit_test(the_api_server_is_found),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

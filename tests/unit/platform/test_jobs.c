@@ -1,5 +1,6 @@
 /* Jobs that really run: what comes of them, their output, what they leave; how
  * they are tried again and stopped. */
+#include "cases.h"
 #include "story.h"
 
 #include <signal.h>
@@ -8,22 +9,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void a_job_runs_and_tells_its_story(void **state)
+TEST(a_job_runs_and_tells_its_story)
 {
   story s = { 0 };
 
-  (void)state;
   story_run(&s, story_job("", "", "echo out $PAI_TASK_INDEX; echo err >&2"));
   story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
   assert_string_equal(s.events, "job running; a[0] running; a[0] succeeded; "
                                 "job succeeded; ");
   assert_int_equal(s.output_len, strlen("out 0\nerr\n"));
-  assert_non_null(strstr(s.output, "out 0\n"));
-  assert_non_null(strstr(s.output, "err\n"));
+  assert_has(s.output, "out 0\n");
+  assert_has(s.output, "err\n");
 }
 
 /* What a command does to the job's result. */
-static void results(void **state)
+TEST(results)
 {
   static const struct {
     const char *command;
@@ -42,7 +42,6 @@ static void results(void **state)
     { "read line", 1 },            /* there is no input */
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     story s = { 0 };
     story_run(&s, story_job("", "", rows[i].command));
@@ -51,24 +50,22 @@ static void results(void **state)
       rows[i].code);
     assert_null(strstr(s.output, "not reached"));
     if (rows[i].code != 0)
-      assert_non_null(strstr(s.why, "task a[0] ended with code"));
+      assert_has(s.why, "task a[0] exited with code");
   }
 }
 
-static void output_is_complete_and_kept(void **state)
+TEST(output_is_complete_and_kept)
 {
   enum { BYTES = 3000000 };
-  char path[512], command[128];
+  char path[512];
   story s = { 0 };
   pai_loop *loop = story_open(&s);
   pai_job_id id;
   pai_spec *spec;
   FILE *log;
 
-  (void)state;
-  (void)snprintf(command, sizeof(command),
-                 "head -c %d /dev/zero | tr '\\\\0' x", BYTES);
-  spec = story_job("", "", command);
+  spec = story_job("", "",
+                   test_string("head -c %d /dev/zero | tr '\\\\0' x", BYTES));
   id = story_submit(&s, spec);
   (void)snprintf(path, sizeof(path), "%s/0/a-0/all",
                  pai_platform_job_dir(s.platform, id));
@@ -84,7 +81,7 @@ static void output_is_complete_and_kept(void **state)
 }
 
 /* As a full disk would, a limit on files' sizes makes writes fail. */
-static void a_log_that_is_cut_is_told_of(void **state)
+TEST(a_log_that_is_cut_is_told_of)
 {
   struct rlimit before, small;
   char path[512], text[256] = "";
@@ -94,7 +91,6 @@ static void a_log_that_is_cut_is_told_of(void **state)
   pai_job_id id = story_submit(&s, spec);
   FILE *log;
 
-  (void)state;
   (void)snprintf(path, sizeof(path), "%s/0/a-0/runtime",
                  pai_platform_job_dir(s.platform, id));
   pai_spec_unref(spec);
@@ -110,18 +106,17 @@ static void a_log_that_is_cut_is_told_of(void **state)
   assert_non_null(log);
   (void)!fread(text, 1, sizeof(text) - 1, log);
   (void)fclose(log);
-  assert_non_null(strstr(text, "output is missing in the log: File "));
+  assert_has(text, "output is missing in the log: File ");
   assert_int_equal(story_logged(&s, "output is missing in a log"), 1);
-  assert_non_null(strstr(s.log, "/0/a-0"));
+  assert_has(s.log, "/0/a-0");
 }
 
-static void what_a_task_leaves_behind_is_killed(void **state)
+TEST(what_a_task_leaves_behind_is_killed)
 {
   story s = { 0 };
   int ends[2];
   char byte;
 
-  (void)state;
   assert_int_equal(pipe(ends), 0); /* which the task inherits */
   story_run(&s, story_job("", "", "sleep 1000 & echo done"));
   story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
@@ -133,14 +128,13 @@ static void what_a_task_leaves_behind_is_killed(void **state)
 
 /* From a group of processes, that is: not from a sandbox, whose process numbers
  * are others, nor from a control group, where there is one. */
-static void what_escapes_holds_nothing_up(void **state)
+TEST(what_escapes_holds_nothing_up)
 {
   story s = { 0 };
-  char path[64], name[16] = "";
+  char name[16] = "";
   FILE *comm;
   long pid;
 
-  (void)state;
   /* It has left the group, and says so, and keeps stderr open. */
   story_run(&s, story_job("extras: {openpai: {runtime: process}},", "",
                           "coproc setsid sh -c 'echo $$; exec sleep 1000'; "
@@ -150,8 +144,7 @@ static void what_escapes_holds_nothing_up(void **state)
   story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
   pid = strtol(s.output, NULL, 10);
   assert_true(pid > 1);
-  (void)snprintf(path, sizeof(path), "/proc/%ld/comm", pid);
-  comm = fopen(path, "r");
+  comm = fopen(test_string("/proc/%ld/comm", pid), "r");
   if (comm == NULL)
     return;
   (void)!fgets(name, sizeof(name), comm);
@@ -160,58 +153,54 @@ static void what_escapes_holds_nothing_up(void **state)
     (void)kill((pid_t)pid, SIGKILL);
 }
 
-static void tasks_find_each_other(void **state)
+TEST(tasks_find_each_other)
 {
   story s = { 0 };
   pai_spec *spec;
 
-  (void)state;
-  assert_int_equal(pai_spec_load(&spec, HELLO_YAML, NULL, NULL), PAI_OK);
+  assert_ok(pai_spec_load(&spec, HELLO_YAML, NULL, NULL));
   story_run(&s, spec);
   story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
-  assert_non_null(strstr(s.output, "heard: Hello, server!"));
-  assert_non_null(strstr(s.output, "heard: Hello, client!"));
+  assert_has(s.output, "heard: Hello, server!");
+  assert_has(s.output, "heard: Hello, client!");
 }
 
-static void without_bash_the_reason_is_told(void **state)
+TEST(without_bash_the_reason_is_told)
 {
   const char *now = getenv("PATH");
   char *path = strdup(now != NULL ? now : "");
   story s = { 0 };
 
-  (void)state;
   (void)setenv("PATH", story_root, 1);
   story_run(&s, story_job("", "", "true"));
   (void)setenv("PATH", path, 1);
   free(path);
   story_expect_end(&s, PAI_STATE_FAILED, -200);
-  assert_non_null(strstr(s.why, "cannot start bash: no such file"));
+  assert_has(s.why, "cannot start bash: no such file");
 }
 
-static void a_failed_job_is_tried_again(void **state)
+TEST(a_failed_job_is_tried_again)
 {
-  char command[1024];
   story s = { .runtime = "process" };
 
-  (void)state;
-  (void)snprintf(command, sizeof(command),
-                 "test -e %s/marker || { touch %s/marker; exit 3; }",
-                 story_root, story_root);
-  story_run(&s, story_job("jobRetryCount: 1,", "", command));
+  story_run(
+    &s,
+    story_job("jobRetryCount: 1,", "",
+              test_string("test -e %s/marker || { touch %s/marker; exit 3; }",
+                          story_root, story_root)));
   story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
   assert_string_equal(s.events,
                       "job running; a[0] running; a[0] failed; job waiting; "
                       "job running; a[0] running; a[0] succeeded; "
                       "job succeeded; ");
-  assert_non_null(strstr(s.why, "code 3; retry 1 of at most 1"));
+  assert_has(s.why, "code 3; retry 1 of at most 1");
 }
 
-static void stopping_is_graceful_first(void **state)
+TEST(stopping_is_graceful_first)
 {
   story s = { .stop_at = PAI_STATE_RUNNING, .stops = 1 };
   story hard = { .stop_at = PAI_STATE_RUNNING, .stops = 2 };
 
-  (void)state;
   story_run(&s, story_job("jobRetryCount: 5,", "instances: 2,",
                           "trap 'echo bye; exit 0' TERM; sleep 1000 & wait"));
   story_expect_end(&s, PAI_STATE_STOPPED, -210);
@@ -220,17 +209,16 @@ static void stopping_is_graceful_first(void **state)
   story_expect_end(&hard, PAI_STATE_STOPPED, -210);
 }
 
-static void closing_ends_everything(void **state)
+TEST(closing_ends_everything)
 {
   story s = { .stop_at = PAI_STATE_RUNNING, .close_then = true };
 
-  (void)state;
   story_run(&s, story_job("", "instances: 2,", "trap '' TERM; sleep 1000"));
   story_expect_end(&s, PAI_STATE_STOPPED, -210);
 }
 
 /* Tasks start one by one, and what happens meanwhile counts. */
-static void a_large_job_can_be_stopped_while_it_starts(void **state)
+TEST(a_large_job_can_be_stopped_while_it_starts)
 {
   story s = { .stop_at = PAI_STATE_RUNNING, .stops = 1 };
   pai_spec *spec = story_parse(
@@ -238,13 +226,12 @@ static void a_large_job_can_be_stopped_while_it_starts(void **state)
     ", taskRoles: {a: {instances: 500, dockerImage: x, resourcePerInstance: "
     "{cpu: 0, memoryMB: 8, gpu: 0}, commands: ['sleep 1000']}}}");
 
-  (void)state;
   story_run(&s, spec);
   story_expect_end(&s, PAI_STATE_STOPPED, -210);
   assert_in_range(s.stopped, 1, 2);
 }
 
-static void a_listener_can_stop_its_job(void **state)
+TEST(a_listener_can_stop_its_job)
 {
   story s = { .answer = PAI_EUSER };
   pai_platform_options o;
@@ -253,48 +240,25 @@ static void a_listener_can_stop_its_job(void **state)
   pai_error *err;
   int code;
 
-  (void)state;
   (void)pai_spec_ref(spec);
   story_run(&s, spec);
   story_expect_end(&s, PAI_STATE_STOPPED, -210);
   assert_string_equal(s.output, "up\ncleaned\n"); /* one stop, however often */
   s = (story){ .answer = -77 };
   o = story_options(&s);
-  assert_int_equal(pai_run(&code, spec, &o, &err), -77);
-  test_expect_error(err, -77, "on_event");
+  assert_fails(pai_run(&code, spec, &o, &err), err, -77, "on_event");
   assert_int_equal(code, -210);
   pai_spec_unref(spec);
 }
 
 /* A job that would be tried again in a minute or more. */
-static void a_stopped_job_waits_for_no_retry(void **state)
+TEST(a_stopped_job_waits_for_no_retry)
 {
   story s = { .no_retry = true };
 
-  (void)state;
   story_run(&s, story_job("", "", "exit 201"));
   story_expect_end(&s, PAI_STATE_STOPPED, -210);
   assert_string_equal(s.log, "");
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_stopped_job_waits_for_no_retry),
-    cmocka_unit_test(a_job_runs_and_tells_its_story),
-    cmocka_unit_test(results),
-    cmocka_unit_test(output_is_complete_and_kept),
-    cmocka_unit_test(a_log_that_is_cut_is_told_of),
-    cmocka_unit_test(what_a_task_leaves_behind_is_killed),
-    cmocka_unit_test(what_escapes_holds_nothing_up),
-    cmocka_unit_test(tasks_find_each_other),
-    cmocka_unit_test(without_bash_the_reason_is_told),
-    cmocka_unit_test(a_failed_job_is_tried_again),
-    cmocka_unit_test(stopping_is_graceful_first),
-    cmocka_unit_test(closing_ends_everything),
-    cmocka_unit_test(a_large_job_can_be_stopped_while_it_starts),
-    cmocka_unit_test(a_listener_can_stop_its_job),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

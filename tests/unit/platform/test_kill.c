@@ -5,6 +5,7 @@
  *
  * `./dev soak` does it more often, OPENPAI_SEED sets the seed.
  */
+#include "cases.h"
 #include "durable.h"
 
 #include "base/map.h"
@@ -137,7 +138,7 @@ static int on_event(void *user_data, const pai_event *event)
 {
   load *l = user_data;
   int state = pai_event_state(event);
-  char name[32], what[32];
+  char name[32];
 
   if (pai_event_type(event) != PAI_EVENT_JOB)
     return 0;
@@ -146,8 +147,7 @@ static int on_event(void *user_data, const pai_event *event)
     (void)pai_platform_stop(l->d.platform, pai_event_job(event));
   if (state >= PAI_STATE_SUCCEEDED) {
     l->live--;
-    (void)snprintf(what, sizeof(what), "ended-%d", state);
-    acknowledge(l, what, name);
+    acknowledge(l, test_string("ended-%d", state), name);
   }
   return 0;
 }
@@ -210,8 +210,7 @@ static void note(book *b, char *line)
   b->accepted += value == 1;
   b->ended += value > 1;
   if (pai__map_get(&b->told, name, strlen(name)) == NULL || value > 1)
-    assert_int_equal(pai__map_set(&b->told, name, strlen(name), (void *)value),
-                     PAI_OK);
+    assert_ok(pai__map_set(&b->told, name, strlen(name), (void *)value));
 }
 
 static void read_book(book *b, int fd)
@@ -263,18 +262,17 @@ static void read_starts(pai__map *out)
     size_t len = strlen(name) - 1;
     uintptr_t n = (uintptr_t)pai__map_get(out, name, len);
 
-    assert_int_equal(pai__map_set(out, name, len, (void *)(n + 1)), PAI_OK);
+    assert_ok(pai__map_set(out, name, len, (void *)(n + 1)));
   }
   (void)fclose(in);
 }
 
 static int state_there(durable *d, const char *name)
 {
-  char full[64];
   pai_job_id id;
 
-  (void)snprintf(full, sizeof(full), "ann~%s", name);
-  if (pai_platform_find(&id, d->platform, full, NULL) < 0)
+  if (pai_platform_find(&id, d->platform, test_string("ann~%s", name), NULL) <
+      0)
     return PAI_ENOTFOUND;
   return pai_platform_job_state(NULL, d->platform, id);
 }
@@ -295,11 +293,10 @@ static void run_to_the_end(durable *d)
 /* What is known of a job that is not as it should be. */
 static void tell_all(durable *d, const char *name)
 {
-  char full[64];
   pai_job_id id;
 
-  (void)snprintf(full, sizeof(full), "ann~%s", name);
-  if (pai_platform_find(&id, d->platform, full, NULL) < 0)
+  if (pai_platform_find(&id, d->platform, test_string("ann~%s", name), NULL) <
+      0)
     return;
   (void)fprintf(stderr, "%s\n", durable_show(d, id, -1));
   (void)fprintf(stderr, "%s\n", durable_events(d, id));
@@ -343,7 +340,7 @@ static void check(const book *b)
 
   durable_open(&d, root);
   run_to_the_end(&d);
-  assert_int_equal(durable_sync(&d), PAI_OK);
+  assert_ok(durable_sync(&d));
   pai__map_init(&count, &pai__libc_alloc);
   read_starts(&count);
   for (size_t i = 0; (e = pai__map_next(&b->told, &i)) != NULL;) {
@@ -364,14 +361,13 @@ static void check(const book *b)
   durable_close(&d);
 }
 
-static void nothing_acknowledged_is_lost_and_nothing_runs_twice(void **state)
+TEST(nothing_acknowledged_is_lost_and_nothing_runs_twice)
 {
   int kills = getenv("OPENPAI_SOAK") != NULL ? SOAK_KILLS : KILLS;
   const char *from = getenv("OPENPAI_SEED");
   pai__prng prng = { from != NULL ? strtoull(from, NULL, 10) : 1 };
   book b = { .accepted = 0 };
 
-  (void)state;
   (void)snprintf(root, sizeof(root), "%s/kill", story_root);
   (void)snprintf(starts, sizeof(starts), "%s/starts", story_root);
   pai__map_init(&b.told, &pai__libc_alloc);
@@ -387,11 +383,4 @@ static void nothing_acknowledged_is_lost_and_nothing_runs_twice(void **state)
   pai__map_dispose(&b.told);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(nothing_acknowledged_is_lost_and_nothing_runs_twice),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

@@ -1,4 +1,5 @@
 /* Where a job stands in line, under each policy that needs no GPUs. */
+#include "cases.h"
 #include "durable.h"
 
 #include <stdio.h>
@@ -25,22 +26,19 @@ static pai_job_id submit(durable *d, const char *name, const char *fields,
 static void begin(durable *d, const char *policy, const char *folder,
                   pai_job_id ids[JOBS])
 {
-  char root[300];
   pai_job_id first;
 
   durable_policy = policy;
-  (void)snprintf(root, sizeof(root), "%s/%s", story_root, folder);
-  durable_open(d, root);
+  durable_open(d, story_in(folder));
   d->cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
   first = submit(d, "first", PROD, "");
-  assert_int_equal(durable_wait(d, first, PAI_STATE_RUNNING),
-                   PAI_STATE_RUNNING);
+  durable_reaches(d, first, PAI_STATE_RUNNING);
   ids[0] = submit(d, "a", "", "");
   ids[1] = submit(d, "b", "", "");
   ids[2] = submit(d, "c", PROD, "");
   /* Its tasks are placed one by one: it is one job all the same. */
   ids[3] = submit(d, "d", ALONE, "instances: 3,");
-  assert_int_equal(durable_sync(d), PAI_OK);
+  assert_ok(durable_sync(d));
   (void)durable_why(d, first);
   assert_null(strstr(d->text, "\"line\"")); /* it does not wait */
 }
@@ -58,7 +56,7 @@ static void expect(durable *d, pai_job_id id, const char *order,
     fail_msg("%s: want %s, have %s", durable_policy, line, d->text);
 }
 
-static void each_policy_has_its_order(void **state)
+TEST(each_policy_has_its_order)
 {
   static const struct {
     const char *policy, *order;
@@ -74,7 +72,6 @@ static void each_policy_has_its_order(void **state)
   pai_job_id ids[JOBS];
   durable d;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     begin(&d, rows[i].policy, rows[i].policy, ids);
     for (size_t j = 0; j < JOBS; j++)
@@ -85,16 +82,14 @@ static void each_policy_has_its_order(void **state)
 }
 
 /* Who leaves makes room for those behind; who is behind changes nothing. */
-static void it_moves_on(void **state)
+TEST(it_moves_on)
 {
   pai_job_id ids[JOBS];
   durable d;
 
-  (void)state;
   begin(&d, "priority", "moves", ids);
-  assert_int_equal(pai_platform_stop(d.platform, ids[0]), PAI_OK);
-  assert_int_equal(durable_wait(&d, ids[0], PAI_STATE_STOPPED),
-                   PAI_STATE_STOPPED);
+  assert_ok(pai_platform_stop(d.platform, ids[0]));
+  durable_reaches(&d, ids[0], PAI_STATE_STOPPED);
   expect(&d, ids[1], "\"priority\"", "2", 3);
   expect(&d, ids[2], "\"priority\"", "1", 3);
   expect(&d, ids[3], "\"priority\"", "3", 3);
@@ -102,11 +97,4 @@ static void it_moves_on(void **state)
   durable_policy = NULL;
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_policy_has_its_order),
-    cmocka_unit_test(it_moves_on),
-  };
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

@@ -1,6 +1,7 @@
 /* A durable platform for which memory is short, at this moment or that, once or
  * for good: it ends in order, and the next one finds what was accepted, which
  * does not fail for that. */
+#include "cases.h"
 #include "durable.h"
 #include "mirror.h"
 
@@ -125,7 +126,7 @@ static int run(short_of *s, const char *root)
   use_parts(s);
   rc = submit(s, &id);
   if (rc == PAI_OK && s->stopped)
-    assert_int_equal(pai_platform_stop(s->platform, id), PAI_OK);
+    assert_ok(pai_platform_stop(s->platform, id));
   /* Whatever was short, it ends: closing would stop what runs. */
   for (int i = 0; rc == PAI_OK && !is_over(s, id); i++) {
     if (time(NULL) > give_up)
@@ -164,8 +165,7 @@ static void expect_rest(size_t at, const char *root, bool accepted,
 
   durable_open(&d, root);
   if (accepted || pai_platform_find(&id, d.platform, "ann~test", NULL) == 0) {
-    assert_int_equal(pai_platform_find(&id, d.platform, "ann~test", NULL),
-                     PAI_OK);
+    assert_ok(pai_platform_find(&id, d.platform, "ann~test", NULL));
     state = durable_wait(&d, id, PAI_STATE_SUCCEEDED);
     if (!stopped && state != PAI_STATE_SUCCEEDED)
       fail_msg("allocation %zu: it %s", at, pai_state_name(state));
@@ -181,7 +181,7 @@ static bool fail_one(size_t at, bool for_ever)
                  .partial = at / 2 % 2 == 1,
                  .stopped = at / 4 % 4 == 3,
                  .tried = at / 8 % 2 == 1 };
-  char root[300], command[700];
+  char root[300];
   bool failed;
   int rc;
 
@@ -189,29 +189,26 @@ static bool fail_one(size_t at, bool for_ever)
   test_tally_init(&s.tally);
   s.tally.fail_at = at;
   s.tally.for_ever = for_ever;
-  assert_int_equal(pai_loop_new(&s.loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&s.loop, NULL, NULL));
   rc = run(&s, root);
   failed = s.tally.calls >= at;
   mirror_leave(&s.follower);
-  assert_int_equal(pai_loop_run(s.loop), PAI_OK);
+  assert_ok(pai_loop_run(s.loop));
   pai_loop_free(s.loop);
   if (rc != PAI_OK && rc != PAI_ENOMEM)
     fail_msg("allocation %zu: %s", at, pai_code_name(rc));
   if (s.tally.live != 0)
     fail_msg("allocation %zu: %zu bytes are left", at, s.tally.live);
   expect_rest(at, root, rc == PAI_OK && s.synced == PAI_OK, s.stopped);
-  (void)snprintf(command, sizeof(command), "rm -rf '%s' %s/tried-*", root,
-                 story_root);
-  assert_int_equal(system(command), 0);
+  test_shell("rm -rf '%s' %s/tried-*", root, story_root);
   return failed;
 }
 
-static void memory_may_be_short(void **state)
+TEST(memory_may_be_short)
 {
   bool all = getenv("OPENPAI_SOAK") != NULL;
   size_t n = 0, step = all ? 1 : STEP;
 
-  (void)state;
   for (size_t at = 1; at < MOST && fail_one(at, (at / step) % 2 == 1);
        at += step) {
     if (all)
@@ -222,11 +219,4 @@ static void memory_may_be_short(void **state)
   assert_in_range(n, 20, MOST);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(memory_may_be_short),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

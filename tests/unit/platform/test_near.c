@@ -1,9 +1,10 @@
 /* Two NUMA nodes with a GPU each, whose device files are numbered the other way
  * round than the driver numbers them: CPUs of a task are near its own. */
+#include "cases.h"
 #include "durable.h"
 
-#include "platform/cores.h"
-#include "platform/gpus.h"
+#include "platform/place/cores.h"
+#include "platform/place/gpus.h"
 
 #include "resource/machine.h"
 
@@ -100,11 +101,10 @@ bool __wrap_pai__cpus_allowed(pai__cpus *out)
 bool __wrap_pai__cpus_choose(pai__cpus *out, const pai_topology *t,
                              uint64_t gpus, const pai__cpus *free, uint32_t n)
 {
-  pai__buf text;
+  pai__buf text = test_buf();
 
   assert_non_null(t);
   assert_true(__real_pai__cpus_choose(out, t, gpus, free, n));
-  pai__buf_init(&text, &pai__libc_alloc);
   pai__bits_write_list(&text, out->at, PAI__LEN(out->at));
   (void)snprintf(chosen, sizeof(chosen), "%s", pai__buf_text(&text));
   pai__buf_dispose(&text);
@@ -124,48 +124,29 @@ static void driver_tells(const char *machine)
 
 /* --- what tasks get ----------------------------------------------------------- */
 
-static const char *root(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
-
 static void expect(const char *machine, const char *near_first)
 {
-  char text[1024];
   pai_job_id id;
   durable d;
 
   driver_tells(machine);
-  durable_open(&d, root(machine));
-  (void)snprintf(text, sizeof(text),
-                 "{protocolVersion: 2, name: near, type: job, " STORY_IMAGE
-                 ", taskRoles: {a: {dockerImage: x, resourcePerInstance: "
-                 "{cpu: 2, memoryMB: 64, gpu: 1}, commands: ['echo "
-                 "$CUDA_VISIBLE_DEVICES']}}}");
-  id = durable_submit_text(&d, text);
+  durable_open(&d, story_in(machine));
+  id = durable_submit_text(
+    &d, test_string("{protocolVersion: 2, name: near, type: job, " STORY_IMAGE
+                    ", taskRoles: {a: {dockerImage: x, resourcePerInstance: "
+                    "{cpu: 2, memoryMB: 64, gpu: 1}, commands: ['echo "
+                    "$CUDA_VISIBLE_DEVICES']}}}"));
   assert_int_not_equal(id, 0);
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  durable_reaches(&d, id, PAI_STATE_SUCCEEDED);
   assert_string_equal(durable_log(&d, id, NULL), "0\n");
   assert_string_equal(chosen, near_first);
   durable_close(&d);
 }
 
-static void cpus_are_near_the_gpu_s_own_bus(void **state)
+TEST(cpus_are_near_the_gpu_s_own_bus)
 {
-  (void)state;
   expect("2 idle", "0-1");
   expect("2 swapped", "2-3");
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(cpus_are_near_the_gpu_s_own_bus),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

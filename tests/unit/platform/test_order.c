@@ -1,5 +1,6 @@
 /* What a platform recorded is simulated: jobs that took as long as they did
  * start in the same order. */
+#include "cases.h"
 #include "durable.h"
 
 #include "resource/machine.h"
@@ -49,14 +50,11 @@ static int on_event(void *user_data, const pai_event *event)
 
 static void run_live(order *o)
 {
-  char root[300];
   pai_listener *listener;
 
-  (void)snprintf(root, sizeof(root), "%s/order", story_root);
-  durable_open(&o->d, root);
-  assert_int_equal(
-    pai_platform_listen(&listener, o->d.platform, 0, on_event, o, NULL),
-    PAI_OK);
+  durable_open(&o->d, story_in("order"));
+  assert_ok(
+    pai_platform_listen(&listener, o->d.platform, 0, on_event, o, NULL));
   for (int i = 0; i < JOBS; i++) {
     char name[16], command[64];
     (void)snprintf(name, sizeof(name), "j%d", i);
@@ -66,8 +64,7 @@ static void run_live(order *o)
     assert_int_not_equal(o->ids[i], 0);
   }
   for (int i = 0; i < JOBS; i++)
-    assert_int_equal(durable_wait(&o->d, o->ids[i], PAI_STATE_SUCCEEDED),
-                     PAI_STATE_SUCCEEDED);
+    durable_reaches(&o->d, o->ids[i], PAI_STATE_SUCCEEDED);
 }
 
 /* The number behind a key of a job's item. */
@@ -135,9 +132,8 @@ static void simulate(order *o, const char *path)
   pai_error *err = NULL;
 
   pai__machine_discover(&here);
-  assert_int_equal(pai__machine_cluster(&cluster, &here, &pai__libc_alloc),
-                   PAI_OK);
-  assert_int_equal(pai_trace_load(&trace, path, NULL, NULL), PAI_OK);
+  assert_ok(pai__machine_cluster(&cluster, &here, &pai__libc_alloc));
+  assert_ok(pai_trace_load(&trace, path, NULL, NULL));
   options.on_job = on_job;
   options.user_data = o;
   if (pai_sim_run(&report, cluster, trace, &options, &err) < 0)
@@ -154,12 +150,11 @@ static void simulate(order *o, const char *path)
   }
 }
 
-static void a_run_is_simulated_in_the_same_order(void **state)
+TEST(a_run_is_simulated_in_the_same_order)
 {
   order *o = calloc(1, sizeof(*o));
   char path[300];
 
-  (void)state;
   (void)snprintf(path, sizeof(path), "%s/order.jsonl", story_root);
   run_live(o);
   write_trace(o, path);
@@ -169,11 +164,4 @@ static void a_run_is_simulated_in_the_same_order(void **state)
   free(o);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_run_is_simulated_in_the_same_order),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

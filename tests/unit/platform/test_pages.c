@@ -1,21 +1,15 @@
 /* Lists of many jobs: from the database, while they come into memory, and from
  * there. */
+#include "cases.h"
 #include "durable.h"
 
+#include "platform/records/items.h"
 #include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { JOBS = 1500 };
-
-static const char *root(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
 
 /* Jobs that were over long ago. */
 static void fill(const char *where)
@@ -26,9 +20,8 @@ static void fill(const char *where)
 
   durable_open(&d, where); /* makes the folder */
   durable_close(&d);
-  assert_int_equal(
-    pai__store_open(&store, &pai__libc_alloc, where, NULL, NULL), PAI_OK);
-  assert_int_equal(pai__batch_new(&batch, store, NULL), PAI_OK);
+  assert_ok(pai__store_open(&store, &pai__libc_alloc, where, NULL, NULL));
+  assert_ok(pai__batch_new(&batch, store, NULL));
   for (uint64_t id = 1; id <= JOBS; id++) {
     char name[32];
     pai__job_row row = { .id = id,
@@ -46,18 +39,18 @@ static void fill(const char *where)
                          .config = "{}" };
 
     (void)snprintf(name, sizeof(name), "job-%llu", (unsigned long long)id);
-    assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+    assert_ok(pai__batch_put_job(batch, &row));
     if (id % 100 == 0)
-      assert_int_equal(pai__batch_put_tag(batch, id, "nice"), PAI_OK);
+      assert_ok(pai__batch_put_tag(batch, id, "nice"));
   }
-  assert_int_equal(pai__store_commit(store, batch, NULL), PAI_OK);
+  assert_ok(pai__store_commit(store, batch, NULL));
   pai__batch_free(batch);
   pai__store_close(store);
 }
 
 /* What is asked first is answered by the database, for there is not yet room
  * for all; some times later all are in memory. */
-static void pages_are_the_same_from_everywhere(void **state)
+TEST(pages_are_the_same_from_everywhere)
 {
   static const pai_job_query queries[] = {
     { .struct_size = sizeof(pai_job_query), .limit = 20 },
@@ -81,10 +74,9 @@ static void pages_are_the_same_from_everywhere(void **state)
   char *first;
   durable d;
 
-  (void)state;
-  fill(root("same"));
+  fill(story_in("same"));
   for (size_t i = 0; i < PAI__LEN(queries); i++) {
-    durable_open(&d, root("same"));
+    durable_open(&d, story_in("same"));
     first = strdup(durable_list(&d, &queries[i]));
     assert_true(strlen(first) > 100);
     for (int again = 0; again < 6; again++)
@@ -94,7 +86,7 @@ static void pages_are_the_same_from_everywhere(void **state)
   }
 }
 
-static void lists_show_what_has_changed(void **state)
+TEST(lists_show_what_has_changed)
 {
   pai_job_query one = { .struct_size = sizeof(one), .limit = 1 };
   pai_job_query tagged = { .struct_size = sizeof(tagged),
@@ -103,68 +95,138 @@ static void lists_show_what_has_changed(void **state)
   pai_job_id id;
   durable d;
 
-  (void)state;
-  fill(root("new"));
-  durable_open(&d, root("new"));
+  fill(story_in("new"));
+  durable_open(&d, story_in("new"));
   for (int i = 0; i < 6; i++)
-    assert_non_null(strstr(durable_list(&d, &one), "\"job-1500\""));
+    assert_has(durable_list(&d, &one), "\"job-1500\"");
   id = durable_accept(&d, "fresh", "true");
-  assert_non_null(strstr(durable_list(&d, &one), "\"fresh\""));
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
-  assert_non_null(strstr(durable_list(&d, &one), "\"SUCCEEDED\""));
+  assert_has(durable_list(&d, &one), "\"fresh\"");
+  durable_reaches(&d, id, PAI_STATE_SUCCEEDED);
+  assert_has(durable_list(&d, &one), "\"SUCCEEDED\"");
   assert_string_equal(durable_list(&d, &tagged), "[]");
-  assert_int_equal(pai_platform_tag(d.platform, id, "mine", NULL), PAI_OK);
-  assert_int_equal(pai_platform_tag(d.platform, 7, "mine", NULL), PAI_OK);
-  assert_int_equal(durable_sync(&d), PAI_OK);
-  assert_non_null(strstr(durable_list(&d, &one), "[\"mine\"]"));
-  assert_non_null(strstr(durable_list(&d, &tagged), "\"job-7\""));
-  assert_int_equal(pai_platform_untag(d.platform, 7, "mine", NULL), PAI_OK);
-  assert_int_equal(pai_platform_forget(d.platform, id), PAI_OK);
-  assert_int_equal(durable_sync(&d), PAI_OK);
+  assert_ok(pai_platform_tag(d.platform, id, "mine", NULL));
+  assert_ok(pai_platform_tag(d.platform, 7, "mine", NULL));
+  assert_ok(durable_sync(&d));
+  assert_has(durable_list(&d, &one), "[\"mine\"]");
+  assert_has(durable_list(&d, &tagged), "\"job-7\"");
+  assert_ok(pai_platform_untag(d.platform, 7, "mine", NULL));
+  assert_ok(pai_platform_forget(d.platform, id));
+  assert_ok(durable_sync(&d));
   assert_string_equal(durable_list(&d, &tagged), "[]");
-  assert_non_null(strstr(durable_list(&d, &one), "\"job-1500\""));
+  assert_has(durable_list(&d, &one), "\"job-1500\"");
   durable_close(&d);
 }
 
 /* A name that is taken by a job that runs, that is over, and that is gone. */
-static void a_name_is_taken_until_its_job_is_gone(void **state)
+DURABLE(a_name_is_taken_until_its_job_is_gone)
 {
   pai_error *err;
   pai_job_id id;
-  durable d;
 
-  (void)state;
-  durable_open(&d, root("names"));
   for (int i = 0; i < 3; i++) {
     pai_submit_options o = PAI_SUBMIT_OPTIONS_INIT;
     pai_spec *spec = story_job("", "", "true");
     pai_job_id other;
 
     o.name = "job";
-    id = durable_accept(&d, "job", "true");
+    id = durable_accept(d, "job", "true");
     assert_int_equal(
-      pai_platform_submit_as(&other, d.platform, spec, &o, &err), PAI_EEXISTS);
+      pai_platform_submit_as(&other, d->platform, spec, &o, &err),
+      PAI_EEXISTS);
     pai_error_free(err);
-    assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
-                     PAI_STATE_SUCCEEDED);
+    durable_reaches(d, id, PAI_STATE_SUCCEEDED);
     assert_int_equal(
-      pai_platform_submit_as(&other, d.platform, spec, &o, &err), PAI_EEXISTS);
+      pai_platform_submit_as(&other, d->platform, spec, &o, &err),
+      PAI_EEXISTS);
     pai_error_free(err);
     pai_spec_unref(spec);
-    assert_int_equal(pai_platform_forget(d.platform, id), PAI_OK);
-    assert_int_equal(durable_sync(&d), PAI_OK);
+    assert_ok(pai_platform_forget(d->platform, id));
+    assert_ok(durable_sync(d));
   }
-  durable_close(&d);
 }
 
-int main(void)
+/* --- jobs as lists show them, kept as they were written last ------------------------ */
+
+/* Keeps so many bytes of a job in this version. */
+static void keep(pai_platform *p, uint64_t id, uint64_t version, size_t len)
 {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(pages_are_the_same_from_everywhere),
-    cmocka_unit_test(lists_show_what_has_changed),
-    cmocka_unit_test(a_name_is_taken_until_its_job_is_gone),
-  };
+  pai__job_row job = { .id = id, .version = version };
+  pai__buf text = test_buf();
 
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
+  while (text.len < len)
+    pai__buf_char(&text, (char)('a' + version % 26));
+  pai__items_keep(p, &job, &text);
+  pai__buf_dispose(&text);
 }
+
+static bool is_kept(const pai_platform *p, uint64_t id, uint64_t version)
+{
+  pai__job_row job = { .id = id, .version = version };
+  pai__bytes found = pai__items_find(p, &job);
+
+  if (found.data != NULL)
+    assert_int_equal(((const char *)found.data)[found.len - 1],
+                     'a' + (char)(version % 26));
+  return found.data != NULL;
+}
+
+TEST(an_item_is_there_until_its_job_changes)
+{
+  pai_platform p = { .alloc = pai__libc_alloc };
+
+  assert_false(is_kept(&p, 7, 1));
+  keep(&p, 7, 1, 100);
+  assert_true(is_kept(&p, 7, 1));
+  assert_false(is_kept(&p, 7, 2));
+  keep(&p, 7, 2, 10);
+  assert_true(is_kept(&p, 7, 2));
+  assert_false(is_kept(&p, 7, 1));
+  assert_false(is_kept(&p, 8, 0));
+  pai__items_free(&p);
+  assert_false(is_kept(&p, 7, 2));
+}
+
+TEST(what_nobody_knows_the_version_of_is_not_kept)
+{
+  pai_platform p = { .alloc = pai__libc_alloc };
+
+  keep(&p, 7, 0, 100);
+  assert_false(is_kept(&p, 7, 0));
+  keep(&p, 7, 3, 100000); /* it would be for few */
+  assert_false(is_kept(&p, 7, 3));
+  pai__items_free(&p);
+}
+
+TEST(they_take_so_much_and_no_more)
+{
+  test_tally tally;
+  pai_platform p;
+
+  test_tally_init(&tally);
+  p = (pai_platform){ .alloc = tally.alloc };
+  for (uint64_t id = 1; id <= 20000; id++) {
+    keep(&p, id, id, 4000);
+    assert_true(is_kept(&p, id, id));
+  }
+  assert_true(tally.peak < 7 << 20);
+  pai__items_free(&p);
+  assert_int_equal(tally.live, 0);
+}
+
+TEST_FAULTS(without_memory_nothing_is_kept)
+{
+  pai_platform p = { .alloc = *alloc };
+  bool all = true;
+
+  for (uint64_t id = 1; id <= 3; id++) {
+    keep(&p, id, id + 10, 50);
+    all = all && is_kept(&p, id, id + 10);
+  }
+  keep(&p, 3, 20, 50); /* in the place of another */
+  assert_false(is_kept(&p, 3, 13));
+  all = all && is_kept(&p, 3, 20);
+  pai__items_free(&p);
+  return all ? PAI_OK : PAI_ENOMEM;
+}
+
+TEST_AROUND_ALL(story_make_root, story_remove_root);

@@ -1,5 +1,6 @@
 /* The platform around its jobs: who waits for what, what is refused and what
  * forgotten, the loops of hosts. */
+#include "cases.h"
 #include "story.h"
 
 #include <openpai/uv.h>
@@ -16,14 +17,11 @@
 /* A job that needs all CPUs, so that there is only one at a time. */
 static pai_spec *wide_job(const char *fields, const char *command)
 {
-  char text[1024];
-
-  (void)snprintf(text, sizeof(text),
-                 "{protocolVersion: 2, name: wide, type: job, %s" STORY_IMAGE
-                 ", taskRoles: {a: {dockerImage: x, resourcePerInstance: "
-                 "{cpu: %ld, memoryMB: 64, gpu: 0}, commands: [\"%s\"]}}}",
-                 fields, sysconf(_SC_NPROCESSORS_ONLN), command);
-  return story_parse(text);
+  return story_parse(
+    test_string("{protocolVersion: 2, name: wide, type: job, %s" STORY_IMAGE
+                ", taskRoles: {a: {dockerImage: x, resourcePerInstance: "
+                "{cpu: %ld, memoryMB: 64, gpu: 0}, commands: [\"%s\"]}}}",
+                fields, sysconf(_SC_NPROCESSORS_ONLN), command));
 }
 
 /* Two wide jobs, of which the first ends with `code` until it was started
@@ -31,16 +29,14 @@ static pai_spec *wide_job(const char *fields, const char *command)
 static void expect_order(const char *fields, int code, int times,
                          const char *want)
 {
-  char command[512];
   story s = { .runtime = "process" };
   pai_loop *loop = story_open(&s);
   pai_spec *specs[2];
 
-  (void)snprintf(command, sizeof(command),
-                 "cd %s; echo >> tried-%d; echo first; "
-                 "test $(wc -l < tried-%d) -ge %d || exit %d",
-                 story_root, code, code, times, code);
-  specs[0] = wide_job(fields, command);
+  specs[0] =
+    wide_job(fields, test_string("cd %s; echo >> tried-%d; echo first; "
+                                 "test $(wc -l < tried-%d) -ge %d || exit %d",
+                                 story_root, code, code, times, code));
   specs[1] = wide_job("", "echo second");
   for (int i = 0; i < 2; i++) {
     (void)story_submit(&s, specs[i]);
@@ -52,27 +48,24 @@ static void expect_order(const char *fields, int code, int times,
   assert_string_equal(s.log, "");
 }
 
-static void a_job_that_is_tried_again_keeps_its_turn(void **state)
+TEST(a_job_that_is_tried_again_keeps_its_turn)
 {
-  (void)state;
   expect_order("jobRetryCount: 1, ", 3, 2, "first\nfirst\nsecond\n");
 }
 
 /* The third attempt is made after a second. */
-static void one_that_waits_for_its_time_lets_others_go(void **state)
+TEST(one_that_waits_for_its_time_lets_others_go)
 {
-  (void)state;
   expect_order("", 200, 3, "first\nfirst\nsecond\nfirst\n");
 }
 
-static void jobs_wait_their_turn_and_say_why(void **state)
+TEST(jobs_wait_their_turn_and_say_why)
 {
   story s = { 0 };
   pai_loop *loop = story_open(&s);
   pai_spec *spec;
   int code;
 
-  (void)state;
   spec = wide_job("", "echo x");
   assert_int_equal(story_submit(&s, spec), 1);
   assert_int_equal(story_submit(&s, spec), 2);
@@ -121,11 +114,10 @@ static uint16_t port_beside(uint16_t taken)
   return (uint16_t)strtol(s.output, NULL, 10);
 }
 
-static void ports_in_use_are_not_given_out(void **state)
+TEST(ports_in_use_are_not_given_out)
 {
   uint16_t port = port_beside(0);
 
-  (void)state;
   assert_in_range(port, 15000, 39999);
   assert_int_not_equal(port_beside(port), port);
   assert_int_equal(port_beside(0), port); /* it was not mere chance */
@@ -133,7 +125,7 @@ static void ports_in_use_are_not_given_out(void **state)
 
 /* A job that needs all ports there are waits while another program has one of
  * them: it is told so, and the platform looks again and again. */
-static void a_port_in_use_for_good_holds_a_job_up(void **state)
+TEST(a_port_in_use_for_good_holds_a_job_up)
 {
   story s = { 0 };
   pai_spec *all = story_parse(
@@ -146,21 +138,20 @@ static void a_port_in_use_for_good_holds_a_job_up(void **state)
   pai_job_id id;
   int fd;
 
-  (void)state;
   while ((fd = listen_on(port)) < 0)
     port++;
   id = story_submit(&s, all);
   while (story_logged(&s, "other programs use port") < 2)
     assert_int_equal(pai_loop_run_once(loop), 1);
-  assert_non_null(strstr(s.why, "waits for 5000 ports"));
+  assert_has(s.why, "waits for 5000 ports");
   (void)close(fd);
-  assert_int_equal(pai_platform_stop(s.platform, id), PAI_OK);
+  assert_ok(pai_platform_stop(s.platform, id));
   story_close(loop);
   story_expect_end(&s, PAI_STATE_STOPPED, -210);
   pai_spec_unref(all);
 }
 
-static void what_is_forgotten_is_gone(void **state)
+TEST(what_is_forgotten_is_gone)
 {
   story s = { .forget = true };
   char dir[512];
@@ -168,13 +159,12 @@ static void what_is_forgotten_is_gone(void **state)
   pai_spec *spec = story_job("", "", "true");
   pai_job_id id;
 
-  (void)state;
   for (int i = 0; i < 3; i++)
     id = story_submit(&s, spec);
   pai_spec_unref(spec);
   (void)snprintf(dir, sizeof(dir), "%s", pai_platform_job_dir(s.platform, id));
   s.want = 4; /* so that we close it */
-  assert_int_equal(pai_loop_run(loop), PAI_OK);
+  assert_ok(pai_loop_run(loop));
   assert_int_equal(s.finished, 3);
   assert_null(pai_platform_job_dir(s.platform, id));
   assert_int_equal(pai_platform_job_state(NULL, s.platform, id),
@@ -185,7 +175,7 @@ static void what_is_forgotten_is_gone(void **state)
 }
 
 /* The host changes its folder, and the root's name begins like an option. */
-static void the_root_stays_where_it_was(void **state)
+TEST(the_root_stays_where_it_was)
 {
   story s = { .want = 1 };
   pai_platform_options o = story_options(&s);
@@ -194,14 +184,13 @@ static void the_root_stays_where_it_was(void **state)
   pai_loop *loop;
   pai_job_id id;
 
-  (void)state;
   assert_non_null(getcwd(before, sizeof(before)));
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
   assert_int_equal(chdir(story_root), 0);
   o.root = "-x";
-  assert_int_equal(pai_platform_new(&s.platform, loop, &o, NULL), PAI_OK);
+  assert_ok(pai_platform_new(&s.platform, loop, &o, NULL));
   assert_int_equal(chdir(before), 0);
-  assert_int_equal(pai_platform_submit(&id, s.platform, spec, NULL), PAI_OK);
+  assert_ok(pai_platform_submit(&id, s.platform, spec, NULL));
   (void)snprintf(want, sizeof(want), "%s/-x/jobs/test", story_root);
   assert_string_equal(pai_platform_job_dir(s.platform, id), want);
   pai_spec_unref(spec);
@@ -209,7 +198,7 @@ static void the_root_stays_where_it_was(void **state)
   story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
   pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
   pai_spec *huge = story_parse(
@@ -223,8 +212,7 @@ static void refusals(void **state)
   pai_error *err;
   story s = { 0 };
 
-  (void)state;
-  assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
   (void)snprintf(path, sizeof(path), "%s/file", story_root);
   close(creat(path, 0600));
   o.root = path;
@@ -232,21 +220,18 @@ static void refusals(void **state)
   assert_null(p);
   test_expect_error(err, PAI_EEXISTS, path);
   o.root = "";
-  assert_int_equal(pai_platform_new(&p, loop, &o, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "root");
+  assert_fails(pai_platform_new(&p, loop, &o, &err), err, PAI_EINVAL, "root");
   o.struct_size = 1;
   assert_int_equal(pai_platform_new(&p, loop, &o, NULL), PAI_EINVAL);
-  assert_int_equal(pai_platform_new(&p, NULL, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "without loop");
+  assert_fails(pai_platform_new(&p, NULL, NULL, &err), err, PAI_EINVAL,
+               "without loop");
   story_begin(&s, loop);
-  assert_int_equal(pai_platform_submit(&id, s.platform, huge, &err),
-                   PAI_ENOROOM);
-  test_expect_error(err, PAI_ENOROOM, "1000000 CPUs");
+  assert_fails(pai_platform_submit(&id, s.platform, huge, &err), err,
+               PAI_ENOROOM, "1000000 CPUs");
   assert_int_equal(id, 0);
   pai_platform_close(s.platform, NULL, NULL);
-  assert_int_equal(pai_platform_submit(&id, s.platform, huge, &err),
-                   PAI_EBUSY);
-  test_expect_error(err, PAI_EBUSY, "closing");
+  assert_fails(pai_platform_submit(&id, s.platform, huge, &err), err,
+               PAI_EBUSY, "closing");
   pai_spec_unref(huge);
   story_close(loop);
 }
@@ -267,16 +252,15 @@ static void on_closed(void *user_data)
   s->closed = true;
 }
 
-static void it_lives_on_the_hosts_loop(void **state)
+TEST(it_lives_on_the_hosts_loop)
 {
   pai_spec *spec = story_job("", "", "echo hi");
   story s = { 0 };
   pai_loop *loop;
   uv_loop_t uv;
 
-  (void)state;
   assert_int_equal(uv_loop_init(&uv), 0);
-  assert_int_equal(pai_loop_attach_uv(&loop, &uv, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_attach_uv(&loop, &uv, NULL, NULL));
   story_begin(&s, loop);
   (void)story_submit(&s, spec);
   s.want = 2; /* so that we close it, below */
@@ -298,14 +282,13 @@ static void keep_quiet(int number)
 
 /* Ends of tasks are told by descriptors: whatever a host does with SIGCHLD, jobs
  * end.  libuv takes the signal when a loop is made, so this comes after that. */
-static void jobs_end_without_signals(void **state)
+TEST(jobs_end_without_signals)
 {
   void (*const handlers[])(int) = { SIG_IGN, SIG_DFL, keep_quiet };
   pai_spec *spec = story_job("", "", "exit 3");
   struct sigaction before;
   sigset_t shut, open;
 
-  (void)state;
   (void)sigaction(SIGCHLD, NULL, &before);
   (void)sigemptyset(&shut);
   (void)sigaddset(&shut, SIGCHLD);
@@ -313,14 +296,14 @@ static void jobs_end_without_signals(void **state)
     story s = { 0 };
     pai_loop *loop;
 
-    assert_int_equal(pai_loop_new(&loop, NULL, NULL), PAI_OK);
+    assert_ok(pai_loop_new(&loop, NULL, NULL));
     if (i < PAI__LEN(handlers))
       (void)signal(SIGCHLD, handlers[i]);
     else
       (void)sigprocmask(SIG_BLOCK, &shut, &open);
     story_begin(&s, loop);
     (void)story_submit(&s, spec);
-    assert_int_equal(pai_loop_run(loop), PAI_OK);
+    assert_ok(pai_loop_run(loop));
     story_expect_end(&s, PAI_STATE_FAILED, 3);
     pai_loop_free(loop);
   }
@@ -342,7 +325,7 @@ static void on_check(uv_check_t *check)
   }
 }
 
-static void a_busy_host_misses_no_output(void **state)
+TEST(a_busy_host_misses_no_output)
 {
   char command[512];
   story s = { .slow = true, .runtime = "process" };
@@ -351,7 +334,6 @@ static void a_busy_host_misses_no_output(void **state)
   pai_spec *spec;
   uv_loop_t uv;
 
-  (void)state;
   (void)snprintf(command, sizeof(command),
                  "echo $$; read line < %s/go; head -c 50000 /dev/zero",
                  story_root);
@@ -363,7 +345,7 @@ static void a_busy_host_misses_no_output(void **state)
   check.data = &s;
   (void)uv_check_start(&check, on_check);
   uv_unref((uv_handle_t *)&check);
-  assert_int_equal(pai_loop_attach_uv(&loop, &uv, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_attach_uv(&loop, &uv, NULL, NULL));
   story_begin(&s, loop);
   (void)story_submit(&s, spec);
   pai_spec_unref(spec);
@@ -375,7 +357,7 @@ static void a_busy_host_misses_no_output(void **state)
   leave_host(&uv, loop);
 }
 
-static void blocking_form(void **state)
+TEST(blocking_form)
 {
   pai_platform_options o = PAI_PLATFORM_OPTIONS_INIT;
   pai_spec *good = story_job("", "", "true"),
@@ -383,7 +365,6 @@ static void blocking_form(void **state)
   pai_error *err;
   int code = -1;
 
-  (void)state;
   o.root = story_root;
   assert_int_equal(pai_run(&code, good, &o, &err), PAI_STATE_SUCCEEDED);
   assert_int_equal(code, 0);
@@ -411,32 +392,12 @@ static int body(const pai_alloc *alloc, void *user_data)
   return rc < 0 ? rc : PAI_OK;
 }
 
-static void failing_memory(void **state)
+TEST(failing_memory)
 {
   pai_spec *spec = story_job("", "", "true");
 
-  (void)state;
   test_faults(body, spec);
   pai_spec_unref(spec);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(jobs_wait_their_turn_and_say_why),
-    cmocka_unit_test(a_job_that_is_tried_again_keeps_its_turn),
-    cmocka_unit_test(one_that_waits_for_its_time_lets_others_go),
-    cmocka_unit_test(ports_in_use_are_not_given_out),
-    cmocka_unit_test(a_port_in_use_for_good_holds_a_job_up),
-    cmocka_unit_test(what_is_forgotten_is_gone),
-    cmocka_unit_test(the_root_stays_where_it_was),
-    cmocka_unit_test(refusals),
-    cmocka_unit_test(it_lives_on_the_hosts_loop),
-    cmocka_unit_test(a_busy_host_misses_no_output),
-    cmocka_unit_test(jobs_end_without_signals),
-    cmocka_unit_test(blocking_form),
-    cmocka_unit_test(failing_memory),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

@@ -1,5 +1,6 @@
 /* A platform goes on where the one before it ended: retries, stops, clocks
  * that jumped, machines that were restarted. */
+#include "cases.h"
 #include "durable.h"
 
 #include "backend/local/posix_launch.h"
@@ -48,180 +49,15 @@ int __wrap_pai__local_spawn(int *pid, const char *program, const char *dir,
                                  order, size, err);
 }
 
-static const char *root(const char *name)
-{
-  static char path[300];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  return path;
-}
-
 static void touch(const char *name)
 {
-  char path[400];
-
-  (void)snprintf(path, sizeof(path), "%s/%s", story_root, name);
-  close(creat(path, 0600));
+  close(creat(story_in(name), 0600));
 }
 
-/* A job that is tried again, at once and then after a second, until a file is
- * there, waits for its time when its platform is left. */
-static pai_job_id wait_for_retry(durable *d, const char *where)
-{
-  char command[500];
-  pai_job_id id;
-
-  (void)snprintf(command, sizeof(command),
-                 "test -e %s/%s-go || { echo "
-                 "CUDA_ERROR_ECC_UNCORRECTABLE; exit 1; }; echo well",
-                 story_root, where);
-  durable_open(d, root(where));
-  id = durable_accept(d, "tries", command);
-  do
-    durable_turn(d);
-  while (strstr(durable_show(d, id, -1), "\"retryDelayTime\":null") != NULL);
-  return id;
-}
-
-static void expect_retry(const char *where, pai_time jump)
-{
-  char file[64];
-  durable d;
-  pai_job_id id = wait_for_retry(&d, where);
-
-  durable_leave(&d);
-  (void)snprintf(file, sizeof(file), "%s-go", where);
-  touch(file);
-  wrong += jump;
-  durable_open(&d, root(where));
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
-  assert_string_equal(durable_log(&d, id, NULL), "well\n");
-  /* Those before it have records of their own. */
-  (void)durable_show(&d, id, 0);
-  durable_has(&d, "\"attemptId\":0,\"attemptState\":\"FAILED\"");
-  durable_has(&d, "\"appExitCode\":223");
-  durable_has(&d, "\"appExitTriggerTaskRoleName\":\"a\"");
-  (void)durable_show(&d, id, 1); /* the one that the first platform left */
-  durable_has(&d, "\"attemptId\":1,\"attemptState\":\"FAILED\"");
-  durable_has(&d, "\"appExitTriggerTaskRoleName\":\"a\"");
-  durable_close(&d);
-}
-
-static void a_retry_waits_for_its_time(void **state)
-{
-  (void)state;
-  expect_retry("retry", 0);
-}
-
-static void clocks_may_jump(void **state)
-{
-  const pai_time year = (pai_time)365 * 24 * 3600 * 1000000;
-
-  (void)state;
-  expect_retry("future", year);
-  expect_retry("past", -2 * year);
-  wrong = 0;
-}
-
-static void a_stop_that_was_asked_is_carried_out(void **state)
-{
-  durable d;
-  pai_job_id id;
-
-  (void)state;
-  durable_open(&d, root("stop"));
-  id = durable_accept(&d, "runs", "trap '' TERM; while :; do sleep 1; done");
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_RUNNING), PAI_STATE_RUNNING);
-  assert_int_equal(pai_platform_stop(d.platform, id), PAI_OK);
-  assert_int_equal(durable_sync(&d), PAI_OK);
-  durable_leave(&d);
-  durable_open(&d, root("stop"));
-  assert_int_equal(pai_platform_job_state(NULL, d.platform, id),
-                   PAI_STATE_STOPPING);
-  (void)pai_platform_stop(d.platform, id); /* no more patience */
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_STOPPED), PAI_STATE_STOPPED);
-  durable_close(&d);
-}
-
-/* --- the machine was restarted ----------------------------------------------------- */
-
-/* As the status of a task tells: its supervisor ran in another life of the
- * machine. */
-static void forget_boot(const char *where)
-{
-  char path[400], text[400], *line;
-  pai_error *err = NULL;
-  pai__store *store;
-  pai__batch *batch;
-  FILE *file;
-  size_t n;
-  long pid;
-
-  (void)snprintf(path, sizeof(path), "%s/own/jobs/ann~runs/0/a-0/status",
-                 root(where));
-  file = fopen(path, "r+");
-  assert_non_null(file);
-  n = fread(text, 1, sizeof(text) - 1, file);
-  text[n] = '\0';
-  pid = strtol(text + strlen("supervisor "), NULL, 10);
-  assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
-  line = strchr(text, '\n');
-  memset(line - 36, '0', 36);
-  rewind(file);
-  assert_int_equal(fwrite(text, 1, n, file), n);
-  (void)fclose(file);
-  if (pai__store_open(&store, &pai__libc_alloc, root(where), NULL, &err) < 0)
-    fail_msg("%s", pai_error_message(err));
-  assert_int_equal(pai__batch_new(&batch, store, NULL), PAI_OK);
-  assert_int_equal(pai__batch_put_meta(batch, "boot", "another"), PAI_OK);
-  assert_int_equal(pai__store_commit(store, batch, NULL), PAI_OK);
-  pai__batch_free(batch);
-  pai__store_close(store);
-}
-
-/* Its supervisor has written what it writes, for the command has begun. */
-static void wait_until_up(const char *fifo)
-{
-  FILE *file = fopen(fifo, "r");
-
-  assert_non_null(file);
-  assert_int_equal(fgetc(file), 'u');
-  (void)fclose(file);
-}
-
-static void what_a_restarted_machine_lost_is_run_again(void **state)
-{
-  char command[800], fifo[300];
-  durable d;
-  pai_job_id id;
-
-  (void)state;
-  (void)snprintf(fifo, sizeof(fifo), "%s/boot-up", story_root);
-  assert_int_equal(mkfifo(fifo, 0600), 0);
-  (void)snprintf(command, sizeof(command),
-                 "test -e %s/boot-go && exit 0; echo up > %s; exec sleep 1000",
-                 story_root, fifo);
-  durable_open(&d, root("boot"));
-  id = durable_accept(&d, "runs", command);
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_RUNNING), PAI_STATE_RUNNING);
-  wait_until_up(fifo);
-  durable_leave(&d);
-  forget_boot("boot");
-  touch("boot-go");
-  durable_open(&d, root("boot"));
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
-  (void)durable_show(&d, id, 0);
-  durable_has(&d, "\"appExitCode\":-1001");
-  (void)durable_show(&d, id, 1);
-  durable_has(&d, "\"attemptId\":1,\"attemptState\":\"SUCCEEDED\"");
-  (void)durable_events(&d, id);
-  durable_has(&d, "\"reason\":\"NodeLost\"");
-  durable_close(&d);
-}
-
-/* --- a start that was recorded and never was ----------------------------------- */
+/* --- a start that was recorded and never was ---------------------------------------
+ *
+ * First: it has platforms in processes of its own, which the thread sanitizer allows
+ * while there is one thread. */
 
 /* The platform of a child is gone between the record of a start and it. */
 static void be_cut_off(const char *where, const char *command)
@@ -234,7 +70,7 @@ static void be_cut_off(const char *where, const char *command)
     durable d;
 
     cut_off = true;
-    durable_open(&d, root(where));
+    durable_open(&d, story_in(where));
     if (command != NULL)
       (void)durable_accept(&d, "runs", command);
     for (;;)
@@ -253,94 +89,225 @@ static void expect_found_by_its_folder(const char *where,
   char path[400];
   durable d;
 
-  (void)snprintf(path, sizeof(path), "%s/openpai.db", root(where));
+  (void)snprintf(path, sizeof(path), "%s/openpai.db", story_in(where));
   assert_int_equal(truncate(path, 0), 0);
   assert_int_equal(truncate(path, 8192), 0);
   d.len = 0;
-  assert_int_equal(pai_platform_repair(root(where), durable_write, &d, NULL),
-                   PAI_OK);
-  durable_open(&d, root(where));
-  assert_int_equal(pai_platform_find(&id, d.platform, "ann~runs", NULL),
-                   PAI_OK);
+  assert_ok(pai_platform_repair(story_in(where), durable_write, &d, NULL));
+  durable_open(&d, story_in(where));
+  assert_ok(pai_platform_find(&id, d.platform, "ann~runs", NULL));
   assert_string_equal(durable_log(&d, id, first), "well\n");
   durable_close(&d);
 }
 
 /* It has the number of the one that never was, and its output. */
-static void a_start_that_was_cut_off_keeps_its_number(void **state)
+TEST(a_start_that_was_cut_off_keeps_its_number)
 {
   const pai_log_options first = { .struct_size = sizeof(first),
                                   .attempt = -1,
                                   .role = "a" };
   durable d;
 
-  (void)state;
   be_cut_off("cut", "echo well");
   be_cut_off("cut", NULL);
-  durable_open(&d, root("cut"));
-  assert_int_equal(durable_wait(&d, 1, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  durable_open(&d, story_in("cut"));
+  durable_reaches(&d, 1, PAI_STATE_SUCCEEDED);
   assert_string_equal(durable_log(&d, 1, NULL), "well\n");
   assert_string_equal(durable_log(&d, 1, &first), "well\n");
-  durable_leave(&d);
-  durable_open(&d, root("cut"));
+  durable_again(&d);
   assert_string_equal(durable_log(&d, 1, &first), "well\n");
   durable_leave(&d);
   expect_found_by_its_folder("cut", &first);
 }
 
+/* --- retries ------------------------------------------------------------------------- */
+
+/* A job that is tried again, at once and then after a second, until a file is
+ * there, waits for its time when its platform is left. */
+static pai_job_id wait_for_retry(durable *d, const char *where)
+{
+  char command[500];
+  pai_job_id id;
+
+  (void)snprintf(command, sizeof(command),
+                 "test -e %s/%s-go || { echo "
+                 "CUDA_ERROR_ECC_UNCORRECTABLE; exit 1; }; echo well",
+                 story_root, where);
+  durable_open(d, story_in(where));
+  id = durable_accept(d, "tries", command);
+  do
+    durable_turn(d);
+  while (strstr(durable_show(d, id, -1), "\"retryDelayTime\":null") != NULL);
+  return id;
+}
+
+static void expect_retry(const char *where, pai_time jump)
+{
+  durable d;
+  pai_job_id id = wait_for_retry(&d, where);
+
+  durable_leave(&d);
+  touch(test_string("%s-go", where));
+  wrong += jump;
+  durable_open(&d, story_in(where));
+  durable_reaches(&d, id, PAI_STATE_SUCCEEDED);
+  assert_string_equal(durable_log(&d, id, NULL), "well\n");
+  /* Those before it have records of their own. */
+  (void)durable_show(&d, id, 0);
+  durable_has(&d, "\"attemptId\":0,\"attemptState\":\"FAILED\"");
+  durable_has(&d, "\"appExitCode\":223");
+  durable_has(&d, "\"appExitTriggerTaskRoleName\":\"a\"");
+  (void)durable_show(&d, id, 1); /* the one that the first platform left */
+  durable_has(&d, "\"attemptId\":1,\"attemptState\":\"FAILED\"");
+  durable_has(&d, "\"appExitTriggerTaskRoleName\":\"a\"");
+  durable_close(&d);
+}
+
+TEST(a_retry_waits_for_its_time)
+{
+  expect_retry("retry", 0);
+}
+
+TEST(clocks_may_jump)
+{
+  const pai_time year = (pai_time)365 * 24 * 3600 * 1000000;
+
+  expect_retry("future", year);
+  expect_retry("past", -2 * year);
+  wrong = 0;
+}
+
+DURABLE(a_stop_that_was_asked_is_carried_out)
+{
+  pai_job_id id;
+
+  id = durable_accept(d, "runs", "trap '' TERM; while :; do sleep 1; done");
+  durable_reaches(d, id, PAI_STATE_RUNNING);
+  assert_ok(pai_platform_stop(d->platform, id));
+  assert_ok(durable_sync(d));
+  durable_again(d);
+  durable_is(d, id, PAI_STATE_STOPPING);
+  (void)pai_platform_stop(d->platform, id); /* no more patience */
+  durable_reaches(d, id, PAI_STATE_STOPPED);
+}
+
+/* --- the machine was restarted ----------------------------------------------------- */
+
+/* As the status of a task tells: its supervisor ran in another life of the
+ * machine. */
+static void forget_boot(const char *where)
+{
+  char text[400], *line;
+  pai_error *err = NULL;
+  pai__store *store;
+  pai__batch *batch;
+  FILE *file;
+  size_t n;
+  long pid;
+
+  file = fopen(
+    test_string("%s/own/jobs/ann~runs/0/a-0/status", story_in(where)), "r+");
+  assert_non_null(file);
+  n = fread(text, 1, sizeof(text) - 1, file);
+  text[n] = '\0';
+  pid = strtol(text + strlen("supervisor "), NULL, 10);
+  assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+  line = strchr(text, '\n');
+  memset(line - 36, '0', 36);
+  rewind(file);
+  assert_int_equal(fwrite(text, 1, n, file), n);
+  (void)fclose(file);
+  if (pai__store_open(&store, &pai__libc_alloc, story_in(where), NULL, &err) <
+      0)
+    fail_msg("%s", pai_error_message(err));
+  assert_ok(pai__batch_new(&batch, store, NULL));
+  assert_ok(pai__batch_put_meta(batch, "boot", "another"));
+  assert_ok(pai__store_commit(store, batch, NULL));
+  pai__batch_free(batch);
+  pai__store_close(store);
+}
+
+/* Its supervisor has written what it writes, for the command has begun. */
+static void wait_until_up(const char *fifo)
+{
+  FILE *file = fopen(fifo, "r");
+
+  assert_non_null(file);
+  assert_int_equal(fgetc(file), 'u');
+  (void)fclose(file);
+}
+
+TEST(what_a_restarted_machine_lost_is_run_again)
+{
+  char command[800], fifo[300];
+  durable d;
+  pai_job_id id;
+
+  (void)snprintf(fifo, sizeof(fifo), "%s/boot-up", story_root);
+  assert_int_equal(mkfifo(fifo, 0600), 0);
+  (void)snprintf(command, sizeof(command),
+                 "test -e %s/boot-go && exit 0; echo up > %s; exec sleep 1000",
+                 story_root, fifo);
+  durable_open(&d, story_in("boot"));
+  id = durable_accept(&d, "runs", command);
+  durable_reaches(&d, id, PAI_STATE_RUNNING);
+  wait_until_up(fifo);
+  durable_leave(&d);
+  forget_boot("boot");
+  touch("boot-go");
+  durable_open(&d, story_in("boot"));
+  durable_reaches(&d, id, PAI_STATE_SUCCEEDED);
+  (void)durable_show(&d, id, 0);
+  durable_has(&d, "\"appExitCode\":-1001");
+  (void)durable_show(&d, id, 1);
+  durable_has(&d, "\"attemptId\":1,\"attemptState\":\"SUCCEEDED\"");
+  (void)durable_events(&d, id);
+  durable_has(&d, "\"reason\":\"NodeLost\"");
+  durable_close(&d);
+}
+
 /* --- who waits ------------------------------------------------------------------------ */
 
 /* Jobs that wait keep their turn, and those that run their place. */
-static void the_queue_stays(void **state)
+TEST(the_queue_stays)
 {
-  char command[500], path[400], text[64] = "";
+  char command[500], path[400];
   int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
   pai_job_id runs, last = 0;
   durable d;
-  FILE *file;
 
-  (void)state;
   (void)snprintf(path, sizeof(path), "%s/order", story_root);
   (void)snprintf(command, sizeof(command),
                  "while ! test -e %s/queue-go; do sleep 0.01; done",
                  story_root);
-  durable_open(&d, root("queue"));
+  durable_open(&d, story_in("queue"));
   d.cpus = cpus;
   runs = durable_accept(&d, "runs", command);
-  assert_int_equal(durable_wait(&d, runs, PAI_STATE_RUNNING),
-                   PAI_STATE_RUNNING);
+  durable_reaches(&d, runs, PAI_STATE_RUNNING);
   for (int i = 0; i < 4; i++) {
     char name[16];
     (void)snprintf(name, sizeof(name), "q%d", i);
     (void)snprintf(command, sizeof(command), "echo %s >> %s", name, path);
     last = durable_accept(&d, name, command);
-    durable_leave(&d);
-    durable_open(&d, root("queue"));
+    durable_again(&d);
     d.cpus = cpus;
-    assert_int_equal(pai_platform_job_state(NULL, d.platform, last),
-                     PAI_STATE_WAITING);
+    durable_is(&d, last, PAI_STATE_WAITING);
   }
   touch("queue-go");
-  assert_int_equal(durable_wait(&d, last, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  durable_reaches(&d, last, PAI_STATE_SUCCEEDED);
   durable_close(&d);
-  file = fopen(path, "r");
-  (void)!fread(text, 1, sizeof(text) - 1, file);
-  (void)fclose(file);
-  assert_string_equal(text, "q0\nq1\nq2\nq3\n");
+  assert_string_equal(test_file(path), "q0\nq1\nq2\nq3\n");
 }
 
 /* What it must have to start again, and nobody else may read. */
-static void secrets_live_as_long_as_their_job(void **state)
+TEST(secrets_live_as_long_as_their_job)
 {
   char command[700], out[16] = "";
   durable d;
   pai_job_id id;
   FILE *pipe;
 
-  (void)state;
-  durable_open(&d, root("secret"));
+  durable_open(&d, story_in("secret"));
   d.cpus = 0;
   (void)snprintf(command, sizeof(command),
                  "while ! test -e %s/secret-go; do sleep 0.01; done; "
@@ -349,72 +316,51 @@ static void secrets_live_as_long_as_their_job(void **state)
   id = durable_submit(&d, "secret", "secrets: {word: Xyzzy-Plugh-9},", "",
                       command);
   assert_int_not_equal(id, 0);
-  assert_int_equal(durable_sync(&d), PAI_OK);
+  assert_ok(durable_sync(&d));
   durable_leave(&d);
   (void)snprintf(command, sizeof(command),
-                 "grep -rla Xyzzy-Plugh-9 %s | wc -l", root("secret"));
+                 "grep -rla Xyzzy-Plugh-9 %s | wc -l", story_in("secret"));
   pipe = popen(command, "r");
   assert_non_null(fgets(out, sizeof(out), pipe));
   (void)pclose(pipe);
   assert_int_equal(strtol(out, NULL, 10), 0);
   touch("secret-go");
-  durable_open(&d, root("secret"));
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  durable_open(&d, story_in("secret"));
+  durable_reaches(&d, id, PAI_STATE_SUCCEEDED);
   d.len = 0;
-  assert_int_equal(pai_platform_config(d.platform, id, PAI_FORMAT_YAML,
-                                       durable_write, &d, NULL),
-                   PAI_OK);
+  assert_ok(pai_platform_config(d.platform, id, PAI_FORMAT_YAML, durable_write,
+                                &d, NULL));
   durable_has(&d, "******");
   assert_null(strstr(d.text, "Xyzzy"));
   durable_close(&d);
 }
 
 /* Its row is not that of the next job, which has its number. */
-static void a_job_without_a_key_for_its_secrets_leaves_nothing(void **state)
+TEST(a_job_without_a_key_for_its_secrets_leaves_nothing)
 {
   static const char secrets[] = "secrets: {word: Xyzzy-Plugh-9},";
   pai_job_id id, next;
   char key[400];
   durable d;
 
-  (void)state;
-  (void)snprintf(key, sizeof(key), "%s/key", root("keyless"));
-  durable_open(&d, root("keyless"));
+  (void)snprintf(key, sizeof(key), "%s/key", story_in("keyless"));
+  durable_open(&d, story_in("keyless"));
   id = durable_submit(&d, "sealed", secrets, "", "echo <% $secrets.word %>");
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
+  durable_reaches(&d, id, PAI_STATE_SUCCEEDED);
   durable_leave(&d);
   assert_int_equal(chmod(key, 0644), 0); /* others may have read it */
-  durable_open(&d, root("keyless"));
+  durable_open(&d, story_in("keyless"));
   assert_int_equal(
     durable_submit(&d, "refused", secrets, "", "echo <% $secrets.word %>"), 0);
-  assert_int_equal(durable_sync(&d), PAI_OK);
+  assert_ok(durable_sync(&d));
   assert_null(strstr(durable_list(&d, NULL), "refused"));
   next = durable_submit(&d, "next", "", "", "true");
   assert_int_equal(next, id + 1);
-  assert_int_equal(durable_sync(&d), PAI_OK);
-  durable_leave(&d);
-  durable_open(&d, root("keyless"));
-  assert_non_null(strstr(durable_show(&d, next, -1), "\"name\":\"next\""));
+  assert_ok(durable_sync(&d));
+  durable_again(&d);
+  assert_has(durable_show(&d, next, -1), "\"name\":\"next\"");
   assert_null(strstr(durable_list(&d, NULL), "refused"));
   durable_close(&d);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    /* First: it forks, and has platforms in its children, which the thread
-     * sanitizer allows while there is one thread. */
-    cmocka_unit_test(a_start_that_was_cut_off_keeps_its_number),
-    cmocka_unit_test(a_retry_waits_for_its_time),
-    cmocka_unit_test(clocks_may_jump),
-    cmocka_unit_test(a_stop_that_was_asked_is_carried_out),
-    cmocka_unit_test(what_a_restarted_machine_lost_is_run_again),
-    cmocka_unit_test(the_queue_stays),
-    cmocka_unit_test(secrets_live_as_long_as_their_job),
-    cmocka_unit_test(a_job_without_a_key_for_its_secrets_leaves_nothing),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

@@ -1,6 +1,7 @@
 /* ROOT/scheduler.log: what was decided can be read again, whatever happened to
  * the file or to the platform. */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "durable.h"
 
 #include <openpai/replay.h>
@@ -25,9 +26,8 @@ static void run_job(durable *d, const char *name)
 {
   pai_job_id job = durable_accept(d, name, "true");
 
-  assert_int_equal(durable_wait(d, job, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
-  assert_int_equal(durable_sync(d), PAI_OK);
+  durable_reaches(d, job, PAI_STATE_SUCCEEDED);
+  assert_ok(durable_sync(d));
 }
 
 /* Reads all of it; the requests that were started last, as "1 2 3 ". */
@@ -40,8 +40,7 @@ static void expect_starts(const char *wanted)
   pai_replay *replay;
   int rc;
 
-  assert_int_equal(pai_replay_open(&replay, path("scheduler.log"), &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_replay_open(&replay, path("scheduler.log"), &o, NULL));
   while ((rc = pai_replay_step(replay, &err)) == 1)
     for (size_t i = 0;
          pai_sched_decision(pai_replay_sched(replay), i, &decision) == PAI_OK;
@@ -77,19 +76,15 @@ static void put(const char *text, off_t at)
 
 static int clean(void **state)
 {
-  char command[420];
-
   (void)state;
-  (void)snprintf(command, sizeof(command), "rm -rf '%s'", path(""));
-  return system(command);
+  return system(test_string("rm -rf '%s'", path("")));
 }
 
-static void platforms_go_on_with_it(void **state)
+TEST(platforms_go_on_with_it)
 {
   durable d;
   struct stat st;
 
-  (void)state;
   durable_open(&d, path(""));
   run_job(&d, "one");
   run_job(&d, "two");
@@ -105,12 +100,11 @@ static void platforms_go_on_with_it(void **state)
 
 /* Of a line that was being written when a platform was killed nothing stays,
  * however long it was. */
-static void a_line_in_the_middle(void **state)
+TEST(a_line_in_the_middle)
 {
   char half[10000];
   durable d;
 
-  (void)state;
   durable_open(&d, path(""));
   run_job(&d, "one");
   durable_close(&d);
@@ -123,12 +117,11 @@ static void a_line_in_the_middle(void **state)
   expect_starts("1 2 ");
 }
 
-static void a_large_one_is_turned_over(void **state)
+TEST(a_large_one_is_turned_over)
 {
   enum { LARGE = 64 << 20 };
   durable d;
 
-  (void)state;
   durable_open(&d, path(""));
   run_job(&d, "one");
   durable_close(&d);
@@ -143,19 +136,18 @@ static void a_large_one_is_turned_over(void **state)
 }
 
 /* Jobs do not care. */
-static void what_cannot_be_written(void **state)
+TEST(what_cannot_be_written)
 {
   struct rlimit before, small;
   durable d;
 
-  (void)state;
   assert_int_equal(mkdir(path(""), 0700), 0);
   assert_int_equal(mkdir(path("scheduler.log"), 0700), 0);
   durable_open(&d, path(""));
   run_job(&d, "one");
-  assert_non_null(strstr(d.log, "cannot open "));
-  assert_non_null(strstr(d.log, "/scheduler.log: Is a directory; the present "
-                                "decisions will be missing"));
+  assert_has(d.log, "cannot open ");
+  assert_has(d.log, "/scheduler.log: Is a directory; the present "
+                    "decisions will be missing");
   durable_close(&d);
   assert_int_equal(rmdir(path("scheduler.log")), 0);
   put("\n", 30 << 20);
@@ -168,20 +160,11 @@ static void what_cannot_be_written(void **state)
   run_job(&d, "two");
   run_job(&d, "three");
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-  assert_non_null(strstr(d.log, "cannot write "));
+  assert_has(d.log, "cannot write ");
   assert_null(strstr(strstr(d.log, "cannot write ") + 1, "cannot write "));
   durable_close(&d);
   assert_int_equal(size_of("scheduler.log"), (30 << 20) + 1);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_teardown(platforms_go_on_with_it, clean),
-    cmocka_unit_test_teardown(a_line_in_the_middle, clean),
-    cmocka_unit_test_teardown(a_large_one_is_turned_over, clean),
-    cmocka_unit_test_teardown(what_cannot_be_written, clean),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);
+TEST_AROUND_EACH(NULL, clean);

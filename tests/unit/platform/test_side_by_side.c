@@ -1,4 +1,5 @@
 /* Many who follow one log: whoever reads, each has every byte once. */
+#include "cases.h"
 #include "durable.h"
 
 #include "base/prng.h"
@@ -71,7 +72,7 @@ static void on_data(void *user_data, int status, uint64_t offset,
 {
   reading *r = user_data;
 
-  assert_int_equal(status, PAI_OK);
+  assert_ok(status);
   assert_int_equal(r->over, 0);
   assert_int_equal(offset, r->len);
   assert_non_null(r->reader);
@@ -89,9 +90,8 @@ static void come(pai_job_id id, reading *r)
   pai_log_options o = PAI_LOG_OPTIONS_INIT;
 
   o.follow = 1;
-  assert_int_equal(
-    pai_log_open(&r->reader, world.d.platform, id, &o, on_data, r, NULL),
-    PAI_OK);
+  assert_ok(
+    pai_log_open(&r->reader, world.d.platform, id, &o, on_data, r, NULL));
 }
 
 static void write_some(void)
@@ -121,19 +121,17 @@ static void wait_for_all(void)
   world.calm = false;
 }
 
-static void each_has_every_byte_once(void **state)
+TEST(each_has_every_byte_once)
 {
   char path[300];
   pai_job_id id;
   int left = 0;
 
-  (void)state;
   world.prng.state = 11;
   (void)snprintf(path, sizeof(path), "%s/side", story_root);
   durable_open(&world.d, path);
   id = durable_accept(&world.d, "job", "exec sleep 1000");
-  assert_int_equal(durable_wait(&world.d, id, PAI_STATE_RUNNING),
-                   PAI_STATE_RUNNING);
+  durable_reaches(&world.d, id, PAI_STATE_RUNNING);
   (void)snprintf(world.all, sizeof(world.all), "%s/jobs/ann~job/0/a-0/all",
                  path);
   (void)snprintf(world.old, sizeof(world.old), "%s.1", world.all);
@@ -154,7 +152,7 @@ static void each_has_every_byte_once(void **state)
   }
   wait_for_all();
   world.calm = true;
-  assert_int_equal(pai_platform_stop(world.d.platform, id), PAI_OK);
+  assert_ok(pai_platform_stop(world.d.platform, id));
   for (int i = 0; i < READERS; i++) {
     reading *r = &world.readings[i];
 
@@ -180,7 +178,7 @@ static void on_large(void *user_data, int status, uint64_t offset,
 {
   reading *r = user_data;
 
-  assert_int_equal(status, PAI_OK);
+  assert_ok(status);
   assert_int_equal(offset, r->len);
   (void)bytes;
   r->len += len;
@@ -194,13 +192,12 @@ static void on_large(void *user_data, int status, uint64_t offset,
 }
 
 /* Nothing more is written: what is left is read without being told. */
-static void who_reads_for_others_may_stop(void **state)
+TEST(who_reads_for_others_may_stop)
 {
   static char bytes[100001];
   pai_log_options o = PAI_LOG_OPTIONS_INIT;
   char path[300];
 
-  (void)state;
   for (int round = 0; round < 2; round++) {
     size_t n = sizeof(bytes) - (size_t)round;
     pai_job_id id;
@@ -210,18 +207,15 @@ static void who_reads_for_others_may_stop(void **state)
     (void)snprintf(path, sizeof(path), "%s/large%d", story_root, round);
     durable_open(&world.d, path);
     id = durable_accept(&world.d, "job", "exec sleep 1000");
-    assert_int_equal(durable_wait(&world.d, id, PAI_STATE_RUNNING),
-                     PAI_STATE_RUNNING);
+    durable_reaches(&world.d, id, PAI_STATE_RUNNING);
     (void)snprintf(world.all, sizeof(world.all), "%s/jobs/ann~job/0/a-0/all",
                    path);
     o.follow = 1;
     world.calm = true;
     write_some();
     for (int i = 0; i < 3; i++)
-      assert_int_equal(pai_log_open(&world.readings[i].reader,
-                                    world.d.platform, id, &o, on_large,
-                                    &world.readings[i], NULL),
-                       PAI_OK);
+      assert_ok(pai_log_open(&world.readings[i].reader, world.d.platform, id,
+                             &o, on_large, &world.readings[i], NULL));
     wait_for_all();
     for (int i = 0; i < 5; i++) /* they come to its end */
       durable_turn(&world.d);
@@ -242,11 +236,4 @@ static void who_reads_for_others_may_stop(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_has_every_byte_once),
-    cmocka_unit_test(who_reads_for_others_may_stop),
-  };
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

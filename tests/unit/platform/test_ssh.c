@@ -1,5 +1,6 @@
 /* What a job's tasks have left of the plugin ssh: who finds it, and what of it.
  * The tasks write the files themselves; bindings and cli/ssh_far have sshd. */
+#include "cases.h"
 #include "durable.h"
 
 #include "platform/platform.h"
@@ -42,18 +43,18 @@ static const char *ask(durable *d, pai_job_id id,
 static pai_job_id begin(durable *d, const char *name, int tasks,
                         const char *command)
 {
-  char instances[32], path[600];
+  char instances[32];
   pai_job_id id;
 
   (void)snprintf(instances, sizeof(instances), "instances: %d,", tasks);
   id = durable_submit(d, name, EXTRAS, instances, command);
   if (id == 0)
     fail_msg("%s", d->code);
-  assert_int_equal(durable_wait(d, id, PAI_STATE_RUNNING), PAI_STATE_RUNNING);
+  durable_reaches(d, id, PAI_STATE_RUNNING);
   for (int i = 0; i < tasks; i++) {
-    (void)snprintf(path, sizeof(path), "%s/0/up%d",
-                   pai_platform_job_dir(d->platform, id), i);
-    durable_wait_file(d, path, 0);
+    durable_wait_file(
+      d, test_string("%s/0/up%d", pai_platform_job_dir(d->platform, id), i),
+      0);
   }
   return id;
 }
@@ -62,62 +63,53 @@ static void end(durable *d, pai_job_id id)
 {
   (void)pai_platform_stop(d->platform, id);
   (void)pai_platform_stop(d->platform, id);
-  assert_int_equal(durable_wait(d, id, PAI_STATE_STOPPED), PAI_STATE_STOPPED);
+  durable_reaches(d, id, PAI_STATE_STOPPED);
 }
 
-static void how_tasks_are_reached(void **state)
+DURABLE(how_tasks_are_reached)
 {
   const char *at;
   pai_job_id id;
-  durable d;
 
-  (void)state;
-  durable_open(&d, story_root);
-  id = begin(&d, "two", 2, FOLDER HOST SHARED UP);
-  at = ask(&d, id, pai_platform_ssh);
-  assert_non_null(strstr(at, "{\"containers\":[{\"taskRole\":\"a\","
-                             "\"taskIndex\":0,\"sshUser\":\""));
+  id = begin(d, "two", 2, FOLDER HOST SHARED UP);
+  at = ask(d, id, pai_platform_ssh);
+  assert_has(at, "{\"containers\":[{\"taskRole\":\"a\","
+                 "\"taskIndex\":0,\"sshUser\":\"");
   /* A line without its end. */
-  assert_non_null(strstr(at, "\"hostKey\":\"ssh-ed25519 AAAA0 me\"},{"));
-  assert_non_null(strstr(at, "\"hostKey\":\"ssh-ed25519 AAAA1 me\"}],"
-                             "\"publicKey\":\"ssh-ed25519 BBBB\"}"));
-  assert_non_null(strstr(at, "\"sshIp\":\"127.0.0.1\",\"sshPort\":\""));
+  assert_has(at, "\"hostKey\":\"ssh-ed25519 AAAA0 me\"},{");
+  assert_has(at, "\"hostKey\":\"ssh-ed25519 AAAA1 me\"}],"
+                 "\"publicKey\":\"ssh-ed25519 BBBB\"}");
+  assert_has(at, "\"sshIp\":\"127.0.0.1\",\"sshPort\":\"");
   assert_null(strstr(at, "\"sshPort\":\"0\""));
   assert_null(strstr(at, "BEGIN"));
-  assert_string_equal(ask(&d, id, pai_platform_ssh_key),
+  assert_string_equal(ask(d, id, pai_platform_ssh_key),
                       "{\"privateKey\":\"-----BEGIN X-----\\nAAAA\\n\"}");
-  end(&d, id);
-  assert_string_equal(ask(&d, id, pai_platform_ssh),
+  end(d, id);
+  assert_string_equal(ask(d, id, pai_platform_ssh),
                       "PAI_ENOTFOUND: the job is over");
-  assert_string_equal(ask(&d, id, pai_platform_ssh_key),
+  assert_string_equal(ask(d, id, pai_platform_ssh_key),
                       "PAI_ENOTFOUND: the job is over");
-  durable_close(&d);
 }
 
-static void there_may_be_none(void **state)
+DURABLE(there_may_be_none)
 {
   pai_job_id id;
-  durable d;
 
-  (void)state;
-  durable_open(&d, story_root);
-  id = begin(&d, "own", 1, FOLDER HOST UP); /* its user's key opens it */
-  assert_non_null(
-    strstr(ask(&d, id, pai_platform_ssh), "\"publicKey\":null}"));
-  assert_string_equal(ask(&d, id, pai_platform_ssh_key),
+  id = begin(d, "own", 1, FOLDER HOST UP); /* its user's key opens it */
+  assert_has(ask(d, id, pai_platform_ssh), "\"publicKey\":null}");
+  assert_string_equal(ask(d, id, pai_platform_ssh_key),
                       "PAI_ENOTFOUND: job own has no key of its own");
-  end(&d, id);
-  id = begin(&d, "none", 1, FOLDER UP);
-  assert_string_equal(ask(&d, id, pai_platform_ssh),
+  end(d, id);
+  id = begin(d, "none", 1, FOLDER UP);
+  assert_string_equal(ask(d, id, pai_platform_ssh),
                       "PAI_ENOTFOUND: no task of none has a sshd");
-  end(&d, id);
-  assert_string_equal(ask(&d, 12345, pai_platform_ssh),
+  end(d, id);
+  assert_string_equal(ask(d, 12345, pai_platform_ssh),
                       "PAI_ENOTFOUND: the job is over");
-  durable_close(&d);
 }
 
 /* What a task has put there is read if it is a file, and a small one. */
-static void what_is_no_key(void **state)
+TEST(what_is_no_key)
 {
   static const char *const commands[] = {
     "ln -s /etc/passwd $d/../ssh/key; ",
@@ -129,16 +121,13 @@ static void what_is_no_key(void **state)
     "printf 'A\\\\000B' > $d/../ssh/key; ",
     ": > $d/../ssh/key; ",
   };
-  char command[512], name[16];
   pai_job_id id;
   durable d;
 
-  (void)state;
   durable_open(&d, story_root);
   for (size_t i = 0; i < PAI__LEN(commands); i++) {
-    (void)snprintf(name, sizeof(name), "odd%zu", i);
-    (void)snprintf(command, sizeof(command), FOLDER HOST "%s" UP, commands[i]);
-    id = begin(&d, name, 1, command);
+    id = begin(&d, test_string("odd%zu", i), 1,
+               test_string(FOLDER HOST "%s" UP, commands[i]));
     if (strstr(ask(&d, id, pai_platform_ssh_key), "no key of its own") == NULL)
       fail_msg("%s: %s", commands[i], d.text);
     end(&d, id);
@@ -167,12 +156,11 @@ static int ask_all(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void memory_is_short(void **state)
+TEST(memory_is_short)
 {
   durable d;
   short_of s = { &d, 0 };
 
-  (void)state;
   durable_open(&d, story_root);
   s.id = begin(&d, "short", 1, FOLDER HOST SHARED UP);
   test_faults(ask_all, &s);
@@ -180,13 +168,4 @@ static void memory_is_short(void **state)
   durable_close(&d);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(how_tasks_are_reached),
-    cmocka_unit_test(there_may_be_none),
-    cmocka_unit_test(what_is_no_key),
-    cmocka_unit_test(memory_is_short),
-  };
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

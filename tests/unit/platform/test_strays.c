@@ -1,5 +1,6 @@
 /* No request is left in the scheduler without its job, whatever is asked of a
  * job and in whichever order, also within one turn. */
+#include "cases.h"
 #include "gang.h"
 
 #include "base/prng.h"
@@ -23,24 +24,23 @@ static void stopped_at_once(const char *fields, const char *role)
   pai_job_id id;
 
   s.want = 2; /* the first is stopped, the second finds all CPUs free */
-  assert_int_equal(pai_platform_submit(&id, s.platform, spec, NULL), PAI_OK);
+  assert_ok(pai_platform_submit(&id, s.platform, spec, NULL));
   assert_int_equal(durable_requests(s.platform) > 0, 1);
-  assert_int_equal(pai_platform_stop(s.platform, id), PAI_OK);
+  assert_ok(pai_platform_stop(s.platform, id));
   while (s.finished == 0)
     assert_true(pai_loop_run_once(loop) >= 0);
   story_expect_end(&s, PAI_STATE_STOPPED, -210);
   assert_int_equal(durable_requests(s.platform), 0);
   pai_spec_unref(spec);
   spec = story_job("", "instances: 2,", "true");
-  assert_int_equal(pai_platform_submit(&id, s.platform, spec, NULL), PAI_OK);
+  assert_ok(pai_platform_submit(&id, s.platform, spec, NULL));
   pai_spec_unref(spec);
   story_close(loop);
   story_expect_end(&s, PAI_STATE_SUCCEEDED, 0);
 }
 
-static void a_stop_in_the_turn_of_the_submission(void **state)
+TEST(a_stop_in_the_turn_of_the_submission)
 {
-  (void)state;
   stopped_at_once(GANG, "");
   stopped_at_once(GANG, "instances: 2,");
   stopped_at_once(ALONE, "");
@@ -61,61 +61,48 @@ static pai_job_id submit(durable *d, const char *fields, int tasks, bool fails)
   return durable_submit(d, name, fields, role, fails ? "exit 3" : "true");
 }
 
-static void a_stop_before_the_commit(void **state)
+DURABLE(a_stop_before_the_commit)
 {
   const char *fields[] = { GANG, ALONE };
-  durable d;
 
-  (void)state;
-  durable_open(&d, gang_root("commit"));
   for (int i = 0; i < 2; i++) {
-    pai_job_id id = submit(&d, fields[i], 2, false);
+    pai_job_id id = submit(d, fields[i], 2, false);
 
-    assert_int_equal(pai_platform_stop(d.platform, id), PAI_OK);
-    assert_int_equal(durable_sync(&d), PAI_OK);
-    assert_int_equal(durable_wait(&d, id, PAI_STATE_STOPPED),
-                     PAI_STATE_STOPPED);
-    assert_int_equal(durable_requests(d.platform), 0);
-    id = submit(&d, fields[i], 2, false);
-    assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
-                     PAI_STATE_SUCCEEDED);
+    assert_ok(pai_platform_stop(d->platform, id));
+    assert_ok(durable_sync(d));
+    durable_reaches(d, id, PAI_STATE_STOPPED);
+    assert_int_equal(durable_requests(d->platform), 0);
+    id = submit(d, fields[i], 2, false);
+    durable_reaches(d, id, PAI_STATE_SUCCEEDED);
   }
-  durable_close(&d);
 }
 
-static void fewer_tasks_in_the_turn_of_the_submission(void **state)
+DURABLE(fewer_tasks_in_the_turn_of_the_submission)
 {
-  durable d;
   pai_job_id id;
 
-  (void)state;
-  durable_open(&d, gang_root("fewer"));
-  id = submit(&d, ALONE, 3, false);
-  assert_int_equal(durable_requests(d.platform), 3);
-  assert_int_equal(pai_platform_rescale(d.platform, id, "a", 1, NULL), PAI_OK);
-  durable_turn(&d);
-  assert_true(durable_requests(d.platform) <= 1);
-  assert_int_equal(durable_wait(&d, id, PAI_STATE_SUCCEEDED),
-                   PAI_STATE_SUCCEEDED);
-  assert_int_equal(durable_requests(d.platform), 0);
-  durable_close(&d);
+  id = submit(d, ALONE, 3, false);
+  assert_int_equal(durable_requests(d->platform), 3);
+  assert_ok(pai_platform_rescale(d->platform, id, "a", 1, NULL));
+  durable_turn(d);
+  assert_true(durable_requests(d->platform) <= 1);
+  durable_reaches(d, id, PAI_STATE_SUCCEEDED);
+  assert_int_equal(durable_requests(d->platform), 0);
 }
 
 /* A database that cannot be written withdraws what was not in it before. */
-static void a_commit_that_fails(void **state)
+TEST(a_commit_that_fails)
 {
   const char *fields[] = { GANG, ALONE };
   struct rlimit before, limit;
-  char path[400];
   struct stat st;
   durable d;
 
-  (void)state;
   (void)signal(SIGXFSZ, SIG_IGN);
-  durable_open(&d, gang_root("full"));
-  assert_int_equal(durable_sync(&d), PAI_OK);
-  (void)snprintf(path, sizeof(path), "%s/openpai.db-wal", gang_root("full"));
-  assert_int_equal(stat(path, &st), 0);
+  durable_open(&d, story_in("full"));
+  assert_ok(durable_sync(&d));
+  assert_int_equal(
+    stat(test_string("%s/openpai.db-wal", story_in("full")), &st), 0);
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   limit = before;
   limit.rlim_cur = (rlim_t)st.st_size;
@@ -174,15 +161,14 @@ static void step(world *w)
   }
 }
 
-static void any_order(void **state)
+TEST(any_order)
 {
-  (void)state;
   for (uint64_t seed = 1; seed <= 6; seed++) {
     static world w;
 
     memset(&w, 0, sizeof(w));
     w.prng = (pai__prng){ seed };
-    durable_open(&w.d, gang_root("any"));
+    durable_open(&w.d, story_in("any"));
     for (int i = 0; i < STEPS; i++)
       step(&w);
     for (int i = 0; i < w.n; i++) {
@@ -196,15 +182,4 @@ static void any_order(void **state)
   }
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_stop_in_the_turn_of_the_submission),
-    cmocka_unit_test(a_stop_before_the_commit),
-    cmocka_unit_test(fewer_tasks_in_the_turn_of_the_submission),
-    cmocka_unit_test(a_commit_that_fails),
-    cmocka_unit_test(any_order),
-  };
-
-  return cmocka_run_group_tests(tests, story_make_root, story_remove_root);
-}
+TEST_AROUND_ALL(story_make_root, story_remove_root);

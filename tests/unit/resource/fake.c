@@ -2,10 +2,10 @@
 #define _XOPEN_SOURCE 700
 
 #include "fake.h"
+#include "files.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -40,12 +40,22 @@ void fake_close(fake_nvml *f)
 }
 
 static char root[64];
+static pid_t owner;
+
+/* Of a test that failed, or that only asked for the root. */
+static void leave(void)
+{
+  if (root[0] != '\0' && owner == getpid())
+    (void)test_remove(root);
+}
 
 const char *made_root(void)
 {
   if (root[0] == '\0') {
-    (void)snprintf(root, sizeof(root), "/tmp/openpai-made-XXXXXX");
-    assert_non_null(mkdtemp(root));
+    assert_true(test_make_folder(root));
+    if (owner == 0)
+      (void)atexit(leave);
+    owner = getpid();
   }
   return root;
 }
@@ -74,22 +84,13 @@ void made_file(const char *path, const char *text)
   made_bytes(path, text, strlen(text));
 }
 
-static int take_away(const char *path, const struct stat *st, int flag,
-                     struct FTW *ftw)
-{
-  (void)st;
-  (void)flag;
-  (void)ftw;
-  return remove(path);
-}
-
 void made_remove(const char *path)
 {
   char full[512];
 
   (void)snprintf(full, sizeof(full), "%s%s%s", made_root(),
                  path[0] != '\0' ? "/" : "", path);
-  assert_int_equal(nftw(full, take_away, 16, FTW_DEPTH | FTW_PHYS), 0);
+  assert_int_equal(test_remove(full), 0);
 }
 
 void made_end(void)

@@ -2,7 +2,7 @@
 #ifndef PAI_TESTS_RESOURCE_FAKE_H
 #define PAI_TESTS_RESOURCE_FAKE_H
 
-#include "testing.h"
+#include "cases.h"
 
 #include <stdio.h>
 

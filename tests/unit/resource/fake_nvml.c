@@ -84,31 +84,17 @@ __attribute__((constructor)) static void choose(void)
 
 /* Falls off the bus; must be reset; has two double-bit errors; waits for rows
  * to be remapped. */
-EXPORT void fake_nvml_lose(unsigned gpu)
-{
-  lost = gpu;
-}
-
-EXPORT void fake_nvml_want_reset(unsigned gpu)
-{
-  reset = gpu;
-}
-
-EXPORT void fake_nvml_break(unsigned gpu)
-{
-  broken = gpu;
-}
-
-EXPORT void fake_nvml_wear(unsigned gpu)
-{
-  worn = gpu;
-}
-
+#define SETTER(name, what)                 \
+  EXPORT void fake_nvml_##name(unsigned n) \
+  {                                        \
+    what = n;                              \
+  }
+SETTER(lose, lost)
+SETTER(want_reset, reset)
+SETTER(break, broken)
+SETTER(wear, worn)
 /* So many processes more on GPU 0. */
-EXPORT void fake_nvml_crowd(unsigned processes)
-{
-  crowd = processes;
-}
+SETTER(crowd, crowd)
 
 /* How many inits had no shutdown yet. */
 EXPORT int fake_nvml_ready(void)
@@ -132,7 +118,14 @@ static int check(const device *d)
       return rc;       \
   } while (0)
 
-static int init(void)
+/* As they are called now, and were in 2016. */
+#ifdef FAKE_OLD
+#define OF_TWO_NAMES(now, old) old
+#else
+#define OF_TWO_NAMES(now, old) now
+#endif
+
+EXPORT int OF_TWO_NAMES(nvmlInit_v2, nvmlInit)(void)
 {
   if (strcmp(machine, "mismatch") == 0)
     return MISMATCH;
@@ -157,7 +150,8 @@ EXPORT const char *nvmlErrorString(int result)
                               : "Unknown Error";
 }
 
-static int count_gpus(unsigned *count)
+EXPORT int OF_TWO_NAMES(nvmlDeviceGetCount_v2,
+                        nvmlDeviceGetCount)(unsigned *count)
 {
   if (ready <= 0)
     return UNINIT;
@@ -165,7 +159,8 @@ static int count_gpus(unsigned *count)
   return OK;
 }
 
-static int get_handle(unsigned i, device **out)
+EXPORT int OF_TWO_NAMES(nvmlDeviceGetHandleByIndex_v2,
+                        nvmlDeviceGetHandleByIndex)(unsigned i, device **out)
 {
   if (i >= gpus)
     return INVALID;
@@ -176,64 +171,22 @@ static int get_handle(unsigned i, device **out)
   return OK;
 }
 
-static int get_pci(device *d, pci_info *out)
+static void fill_pci(unsigned number, pci_info *out)
 {
-  CHECK(d);
   memset(out, 0, sizeof(*out));
-  out->domain = d->number / 8;
-  out->bus = 0x10 + d->number;
+  out->domain = number / 8;
+  out->bus = 0x10 + number;
   (void)snprintf(out->legacy, sizeof(out->legacy), "%04x:%02x:00.0",
                  out->domain & 0xffff, out->bus & 0xff);
+}
+
+EXPORT int OF_TWO_NAMES(nvmlDeviceGetPciInfo_v3,
+                        nvmlDeviceGetPciInfo_v2)(device *d, pci_info *out)
+{
+  CHECK(d);
+  fill_pci(d->number, out);
   return OK;
 }
-
-static int get_remote(device *d, unsigned link, pci_info *out);
-
-#ifdef FAKE_OLD
-EXPORT int nvmlInit(void)
-{
-  return init();
-}
-EXPORT int nvmlDeviceGetCount(unsigned *count)
-{
-  return count_gpus(count);
-}
-EXPORT int nvmlDeviceGetHandleByIndex(unsigned i, device **out)
-{
-  return get_handle(i, out);
-}
-EXPORT int nvmlDeviceGetPciInfo_v2(device *d, pci_info *out)
-{
-  return get_pci(d, out);
-}
-EXPORT int nvmlDeviceGetNvLinkRemotePciInfo(device *d, unsigned link,
-                                            pci_info *out)
-{
-  return get_remote(d, link, out);
-}
-#else
-EXPORT int nvmlInit_v2(void)
-{
-  return init();
-}
-EXPORT int nvmlDeviceGetCount_v2(unsigned *count)
-{
-  return count_gpus(count);
-}
-EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned i, device **out)
-{
-  return get_handle(i, out);
-}
-EXPORT int nvmlDeviceGetPciInfo_v3(device *d, pci_info *out)
-{
-  return get_pci(d, out);
-}
-EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(device *d, unsigned link,
-                                               pci_info *out)
-{
-  return get_remote(d, link, out);
-}
-#endif
 
 /* --- what a GPU is --------------------------------------------------------- */
 
@@ -270,12 +223,37 @@ EXPORT int nvmlDeviceGetUUID(device *d, char *out, unsigned size)
   return put(out, size, text);
 }
 
-EXPORT int nvmlDeviceGetMinorNumber(device *d, unsigned *out)
-{
-  CHECK(d);
-  *out = swapped ? gpus - 1 - d->number : d->number;
-  return OK;
-}
+/* A number that a device tells; and one that instances of MIG do not. */
+#define NUMBER(name, value)                 \
+  EXPORT int name(device *d, unsigned *out) \
+  {                                         \
+    CHECK(d);                               \
+    *out = (unsigned)(value);               \
+    return OK;                              \
+  }
+#define OF_WHOLE(name, value)                  \
+  EXPORT int name(device *d, unsigned *out)    \
+  {                                            \
+    CHECK(d);                                  \
+    *out = (unsigned)(value);                  \
+    return d->instance < 0 ? OK : UNSUPPORTED; \
+  }
+/* The same of one of several things. */
+#define OF_KIND(name, value)                               \
+  EXPORT int name(device *d, unsigned kind, unsigned *out) \
+  {                                                        \
+    CHECK(d);                                              \
+    *out = (unsigned)(value);                              \
+    return d->instance < 0 ? OK : UNSUPPORTED;             \
+  }
+
+NUMBER(nvmlDeviceGetMinorNumber, swapped ? gpus - 1 - d->number : d->number)
+NUMBER(nvmlDeviceGetComputeMode, d->number == 1 ? 3 : 0)
+OF_WHOLE(nvmlDeviceGetPowerUsage, 123456)
+NUMBER(nvmlDeviceGetPowerManagementLimit, 400000)
+OF_KIND(nvmlDeviceGetClockInfo, kind == 1 ? 1410 : 1215)
+OF_KIND(nvmlDeviceGetMaxClockInfo, kind == 1 ? 1500 : 1600)
+OF_KIND(nvmlDeviceGetTemperature, kind == 0 ? 40 + d->number : 0)
 
 static unsigned long long total(const device *d)
 {
@@ -288,13 +266,6 @@ EXPORT int nvmlDeviceGetMemoryInfo(device *d, unsigned long long out[3])
   out[0] = total(d);
   out[2] = (3ull << 30) + (600ull << 20); /* with what is reserved */
   out[1] = out[0] - out[2];
-  return OK;
-}
-
-EXPORT int nvmlDeviceGetComputeMode(device *d, unsigned *out)
-{
-  CHECK(d);
-  *out = d->number == 1 ? 3 : 0;
   return OK;
 }
 
@@ -313,45 +284,6 @@ EXPORT int nvmlDeviceGetTotalEccErrors(device *d, unsigned kind,
   if (counter != 0)
     return INVALID;
   *out = kind == 0 ? 7 : d->number == broken ? 2 : 0;
-  return OK;
-}
-
-EXPORT int nvmlDeviceGetClockInfo(device *d, unsigned kind, unsigned *out)
-{
-  CHECK(d);
-  *out = kind == 1 ? 1410 : 1215;
-  return OK;
-}
-
-EXPORT int nvmlDeviceGetMaxClockInfo(device *d, unsigned kind, unsigned *out)
-{
-  CHECK(d);
-  *out = kind == 1 ? 1500 : 1600;
-  return OK;
-}
-
-EXPORT int nvmlDeviceGetTemperature(device *d, unsigned sensor, unsigned *out)
-{
-  CHECK(d);
-  if (d->instance >= 0 || sensor != 0)
-    return UNSUPPORTED;
-  *out = 40 + d->number;
-  return OK;
-}
-
-EXPORT int nvmlDeviceGetPowerUsage(device *d, unsigned *out)
-{
-  CHECK(d);
-  if (d->instance >= 0)
-    return UNSUPPORTED;
-  *out = 123456;
-  return OK;
-}
-
-EXPORT int nvmlDeviceGetPowerManagementLimit(device *d, unsigned *out)
-{
-  CHECK(d);
-  *out = 400000;
   return OK;
 }
 
@@ -413,11 +345,9 @@ static int list_graphics(const device *d, unsigned *count, process *out)
   return OK;
 }
 
-#ifdef FAKE_OLD
-#define LISTER(kind) nvmlDeviceGet##kind##RunningProcesses
-#else
-#define LISTER(kind) nvmlDeviceGet##kind##RunningProcesses_v2
-#endif
+#define LISTER(kind)                                     \
+  OF_TWO_NAMES(nvmlDeviceGet##kind##RunningProcesses_v2, \
+               nvmlDeviceGet##kind##RunningProcesses)
 EXPORT int LISTER(Compute)(device *d, unsigned *count, process *out)
 {
   CHECK(d);
@@ -456,30 +386,23 @@ EXPORT int nvmlDeviceGetNvLinkState(device *d, unsigned link, unsigned *out)
   return OK;
 }
 
-EXPORT int nvmlDeviceGetNvLinkVersion(device *d, unsigned link, unsigned *out)
-{
-  CHECK(d);
-  (void)link;
-  *out = 4; /* 3.0 */
-  return OK;
-}
+OF_KIND(nvmlDeviceGetNvLinkVersion, kind < 14 ? 4 : 0) /* 3.0 */
 
-static int get_remote(device *d, unsigned link, pci_info *out)
+EXPORT int OF_TWO_NAMES(nvmlDeviceGetNvLinkRemotePciInfo_v2,
+                        nvmlDeviceGetNvLinkRemotePciInfo)(device *d,
+                                                          unsigned link,
+                                                          pci_info *out)
 {
   int other = other_end(d, link);
 
   CHECK(d);
   if (other < 0)
     return INVALID;
+  if ((unsigned)other == reset)
+    return 16;
   if (other < 100) {
-    device far = { (unsigned)other, -1 };
-    unsigned was_lost = lost;
-    int rc;
-
-    lost = ~0u; /* where it was is still known */
-    rc = get_pci(&far, out);
-    lost = was_lost;
-    return rc;
+    fill_pci((unsigned)other, out); /* also of one that is lost */
+    return OK;
   }
   memset(out, 0, sizeof(*out));
   out->bus = 0xc1;
@@ -507,26 +430,14 @@ EXPORT int nvmlDeviceGetMemoryInfo_v2(device *d, memory_v2 *out)
   return OK;
 }
 
-EXPORT int nvmlDeviceGetEnforcedPowerLimit(device *d, unsigned *out)
-{
-  CHECK(d);
-  if (d->instance >= 0)
-    return UNSUPPORTED;
-  *out = 350000;
-  return OK;
-}
+OF_WHOLE(nvmlDeviceGetEnforcedPowerLimit, 350000)
+NUMBER(nvmlDeviceGetMaxMigDeviceCount, strcmp(machine, "mig") == 0 ? 7 : 0)
+OF_KIND(nvmlDeviceGetNvLinkRemoteDeviceType, other_end(d, kind) == 100 ? 2 : 0)
 
 EXPORT int nvmlDeviceGetMigMode(device *d, unsigned *now, unsigned *pending)
 {
   CHECK(d);
   *now = *pending = strcmp(machine, "mig") == 0 && d->number == 0;
-  return OK;
-}
-
-EXPORT int nvmlDeviceGetMaxMigDeviceCount(device *d, unsigned *out)
-{
-  CHECK(d);
-  *out = strcmp(machine, "mig") == 0 ? 7 : 0;
   return OK;
 }
 
@@ -543,19 +454,15 @@ EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(device *d, unsigned i,
   return OK;
 }
 
-EXPORT int nvmlDeviceGetGpuInstanceId(device *d, unsigned *out)
-{
-  CHECK(d);
-  *out = (unsigned)d->instance + 1;
-  return d->instance >= 0 ? OK : UNSUPPORTED;
-}
-
-EXPORT int nvmlDeviceGetComputeInstanceId(device *d, unsigned *out)
-{
-  CHECK(d);
-  *out = 0;
-  return d->instance >= 0 ? OK : UNSUPPORTED;
-}
+#define OF_INSTANCE(name, value)                \
+  EXPORT int name(device *d, unsigned *out)     \
+  {                                             \
+    CHECK(d);                                   \
+    *out = (unsigned)(value);                   \
+    return d->instance >= 0 ? OK : UNSUPPORTED; \
+  }
+OF_INSTANCE(nvmlDeviceGetGpuInstanceId, d->instance + 1)
+OF_INSTANCE(nvmlDeviceGetComputeInstanceId, 0)
 
 EXPORT int nvmlDeviceGetRemappedRows(device *d, unsigned *corrected,
                                      unsigned *uncorrected, unsigned *pending,
@@ -564,14 +471,6 @@ EXPORT int nvmlDeviceGetRemappedRows(device *d, unsigned *corrected,
   CHECK(d);
   *corrected = *uncorrected = *failed = 0;
   *pending = d->number == worn;
-  return OK;
-}
-
-EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(device *d, unsigned link,
-                                               unsigned *out)
-{
-  CHECK(d);
-  *out = other_end(d, link) == 100 ? 2 : 0;
   return OK;
 }
 

@@ -158,7 +158,7 @@ pai_topology *test_machine(const char *line)
 {
   pai_topology *t;
 
-  assert_int_equal(test_make(&t, line, &pai__libc_alloc), PAI_OK);
+  assert_ok(test_make(&t, line, &pai__libc_alloc));
   return t;
 }
 
@@ -217,7 +217,7 @@ pai_topology_summary test_sum(const pai_topology *t)
 {
   pai_topology_summary s = { .struct_size = sizeof(s) };
 
-  assert_int_equal(pai_topology_summarize(t, &s), PAI_OK);
+  assert_ok(pai_topology_summarize(t, &s));
   return s;
 }
 
@@ -225,7 +225,7 @@ pai_topology_gpu test_gpu(const pai_topology *t, uint32_t i)
 {
   pai_topology_gpu g = { .struct_size = sizeof(g) };
 
-  assert_int_equal(pai_topology_view_gpu(t, i, &g), PAI_OK);
+  assert_ok(pai_topology_view_gpu(t, i, &g));
   return g;
 }
 
@@ -233,8 +233,20 @@ pai_topology_object test_object(const pai_topology *t, uint32_t i)
 {
   pai_topology_object o = { .struct_size = sizeof(o) };
 
-  assert_int_equal(pai_topology_view_object(t, i, &o), PAI_OK);
+  assert_ok(pai_topology_view_object(t, i, &o));
   return o;
+}
+
+char *test_gpu_line(const pai_topology *t, uint32_t i)
+{
+  pai_topology_gpu g = test_gpu(t, i);
+  pai__buf b = test_buf();
+
+  pai__buf_printf(&b, "%d '%s' %s '%s' '%s' '%s' '%s' %llu numa %d %u MB/s",
+                  (int)g.index, g.pci, g.vendor, g.model, g.uuid, g.serial,
+                  g.backends, (unsigned long long)g.bytes, (int)g.numa_node,
+                  g.link_mbps);
+  return pai__buf_take(&b);
 }
 
 void test_tree_holds(const pai_topology *t)

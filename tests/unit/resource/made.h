@@ -5,9 +5,9 @@
 #ifndef PAI_TESTS_RESOURCE_MADE_H
 #define PAI_TESTS_RESOURCE_MADE_H
 
-#include "testing.h"
+#include "cases.h"
 
-#include "resource/topology.h"
+#include "resource/topology/topology.h"
 
 /*
  * A machine from a line, as "p(ncc h(b(gg)))": p package, r group, n NUMA node
@@ -27,6 +27,8 @@ pai_topology *test_xml(const char *text);
 pai_topology_summary test_sum(const pai_topology *t);
 pai_topology_gpu test_gpu(const pai_topology *t, uint32_t i);
 pai_topology_object test_object(const pai_topology *t, uint32_t i);
+/* "INDEX PCI VENDOR MODEL UUID SERIAL BACKENDS BYTES ..."; freed with free(). */
+char *test_gpu_line(const pai_topology *t, uint32_t i);
 /* What must hold for every tree. */
 void test_tree_holds(const pai_topology *t);
 

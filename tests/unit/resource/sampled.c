@@ -75,6 +75,6 @@ pai_sample_group sampled_group(const pai_sample *sample, size_t i)
 {
   VIEW(g, pai_sample_group);
 
-  assert_int_equal(pai_sample_get_group(sample, i, &g), PAI_OK);
+  assert_ok(pai_sample_get_group(sample, i, &g));
   return g;
 }

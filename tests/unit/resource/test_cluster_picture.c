@@ -21,14 +21,13 @@ static char *draw(const pai_cluster *c, int format, int colour,
                   const pai_gpu_mark *marks)
 {
   pai_cluster_draw_options o = PAI_CLUSTER_DRAW_OPTIONS_INIT;
-  pai__buf b;
+  pai__buf b = test_buf();
 
   o.format = format;
   o.colour = colour;
   o.marks = marks;
   o.mark_count = marks != NULL ? GPUS : 0;
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai_cluster_draw(c, &o, test_collect, &b, NULL), PAI_OK);
+  assert_ok(pai_cluster_draw(c, &o, test_collect, &b, NULL));
   return pai__buf_take(&b);
 }
 
@@ -41,13 +40,12 @@ static void mark_some(pai_gpu_mark marks[GPUS])
   marks[7] = (pai_gpu_mark){ PAI_MARK_SICK, "hot" };
 }
 
-static void text_tells_all(void **state)
+TEST(text_tells_all)
 {
   pai_cluster *c = test_cluster(lab, NULL);
   pai_gpu_mark marks[GPUS];
   char *plain = draw(c, 0, 0, NULL), *marked, *coloured;
 
-  (void)state;
   mark_some(marks);
   marked = draw(c, PAI_FORMAT_TEXT, 0, marks);
   coloured = draw(c, PAI_FORMAT_TEXT, 1, marks);
@@ -63,16 +61,16 @@ static void text_tells_all(void **state)
            "virtual clusters\n"
            "  v                       2 × dgx-rack.dgx, 1 × mix-v100.v100\n"
            "  w                       nothing\n");
-  assert_non_null(strstr(marked, "lab: 7 nodes, 22 GPUs: 16 free, 3 used, "
-                                 "3 sick\n"));
-  assert_non_null(strstr(
-    marked, "  dgx1                    4 × h100 (80 GB)  □□□□\n"
-            "  dgx2                    4 × h100 (80 GB)  ■■■✗  alice 2, "
-            "<bob> 1, GPU 3: hot\n"
-            "  dgx3 … dgx5             3 nodes of 4 × h100 (80 GB), all "
-            "free\n"));
+  assert_has(marked, "lab: 7 nodes, 22 GPUs: 16 free, 3 used, "
+                     "3 sick\n");
+  assert_has(marked,
+             "  dgx1                    4 × h100 (80 GB)  □□□□\n"
+             "  dgx2                    4 × h100 (80 GB)  ■■■✗  alice 2, "
+             "<bob> 1, GPU 3: hot\n"
+             "  dgx3 … dgx5             3 nodes of 4 × h100 (80 GB), all "
+             "free\n");
   assert_null(strchr(marked, '\033'));
-  assert_non_null(strstr(coloured, "\033[34m■■\033[0m\033[33m■\033[0m"));
+  assert_has(coloured, "\033[34m■■\033[0m\033[33m■\033[0m");
   free(plain);
   free(marked);
   free(coloured);
@@ -80,7 +78,7 @@ static void text_tells_all(void **state)
 }
 
 /* Each user and each reason once, and names get the room they need. */
-static void lines_are_readable(void **state)
+TEST(lines_are_readable)
 {
   static const char text[] =
     "skus: {s: {gpu: x, gpus: 11}}\n"
@@ -91,7 +89,6 @@ static void lines_are_readable(void **state)
   pai_gpu_mark marks[GPUS];
   char *drawn;
 
-  (void)state;
   for (size_t i = 0; i < GPUS; i++)
     marks[i] = (pai_gpu_mark){ PAI_MARK_SICK, i < 11 ? "hot" : "cold" };
   for (size_t i = 1; i < 9; i++)
@@ -141,7 +138,7 @@ static void check_boxes(const char *svg)
   assert_true(n > 0);
 }
 
-static void svg_is_whole(void **state)
+TEST(svg_is_whole)
 {
   static const char *const clusters[] = {
     "nodes:1",          "nodes:1 gpu:4096",         "nodes:128 racks:8 gpu:8",
@@ -151,13 +148,12 @@ static void svg_is_whole(void **state)
   pai_gpu_mark marks[GPUS];
   char *svg;
 
-  (void)state;
   mark_some(marks);
   svg = draw(c, PAI_FORMAT_SVG, 0, marks);
-  assert_non_null(strstr(svg, "<title>m&lt;1&gt;&amp;: 1 × v100, 1 × mi50; "
-                              "sick: a &quot;fan&quot; &amp; more</title>"));
-  assert_non_null(strstr(svg, ">&lt;bob&gt;: 1<"));
-  assert_non_null(strstr(svg, ">alice: 2<"));
+  assert_has(svg, "<title>m&lt;1&gt;&amp;: 1 × v100, 1 × mi50; "
+                  "sick: a &quot;fan&quot; &amp; more</title>");
+  assert_has(svg, ">&lt;bob&gt;: 1<");
+  assert_has(svg, ">alice: 2<");
   assert_null(strstr(svg, "<bob>"));
   check_boxes(svg);
   free(svg);
@@ -171,110 +167,77 @@ static void svg_is_whole(void **state)
   }
 }
 
-static void many_users_share_a_colour(void **state)
+TEST(many_users_share_a_colour)
 {
   pai_cluster *c = test_synthetic("nodes:3 gpu:8");
   pai_gpu_mark marks[GPUS];
   char names[GPUS][2] = { { 0 } };
   char *svg;
 
-  (void)state;
   for (size_t i = 0; i < GPUS; i++) {
     names[i][0] = (char)('a' + i % 11);
     marks[i] = (pai_gpu_mark){ PAI_MARK_USED, names[i] };
   }
   svg = draw(c, PAI_FORMAT_SVG, 0, marks);
-  assert_non_null(strstr(svg, ">i: 2<"));
+  assert_has(svg, ">i: 2<");
   assert_null(strstr(svg, ">j: 2<"));
-  assert_non_null(strstr(svg, ">others: 4<"));
-  assert_non_null(strstr(svg, ">GPUs: 2<"));
+  assert_has(svg, ">others: 4<");
+  assert_has(svg, ">GPUs: 2<");
   free(svg);
   pai_cluster_free(c);
 }
 
-static void what_has_no_room_is_counted(void **state)
+TEST(what_has_no_room_is_counted)
 {
   pai_cluster *c = test_synthetic("nodes:1 gpu:200");
   char *svg = draw(c, PAI_FORMAT_SVG, 0, NULL);
 
-  (void)state;
-  assert_non_null(strstr(svg, ">+"));
+  assert_has(svg, ">+");
   assert_null(strstr(svg, "class=\"s\">+"));
   free(svg);
-  assert_int_equal(pai_cluster_set_sick(c, 0, 199, "dead"), PAI_OK);
+  assert_ok(pai_cluster_set_sick(c, 0, 199, "dead"));
   svg = draw(c, PAI_FORMAT_SVG, 0, NULL);
-  assert_non_null(strstr(svg, "class=\"s\">+"));
+  assert_has(svg, "class=\"s\">+");
   free(svg);
   pai_cluster_free(c);
 }
 
-static int refuse(void *user_data, const char *bytes, size_t len)
-{
-  (void)user_data;
-  (void)bytes;
-  (void)len;
-  return PAI_EUSER;
-}
-
-static void bad_calls_are_refused(void **state)
+TEST(bad_calls_are_refused)
 {
   pai_cluster *c = test_synthetic("nodes:1");
   pai_cluster_draw_options o = PAI_CLUSTER_DRAW_OPTIONS_INIT;
   pai_error *err;
 
-  (void)state;
-  assert_int_equal(pai_cluster_draw(c, NULL, refuse, NULL, &err), PAI_EUSER);
+  assert_int_equal(pai_cluster_draw(c, NULL, test_cluster_refuse, NULL, &err),
+                   PAI_EUSER);
   o.format = PAI_FORMAT_JSON;
-  assert_int_equal(pai_cluster_draw(c, &o, refuse, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "text or SVG");
+  assert_fails(pai_cluster_draw(c, &o, test_cluster_refuse, NULL, &err), err,
+               PAI_EINVAL, "text or SVG");
   o.struct_size = 4;
-  assert_int_equal(pai_cluster_draw(c, &o, refuse, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "struct_size");
+  assert_fails(pai_cluster_draw(c, &o, test_cluster_refuse, NULL, &err), err,
+               PAI_EINVAL, "struct_size");
   pai_cluster_free(c);
 }
 
-static int draw_both(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(no_memory_is_survived)
 {
   pai_cluster_options opts = PAI_CLUSTER_OPTIONS_INIT;
   pai_cluster_draw_options o = PAI_CLUSTER_DRAW_OPTIONS_INIT;
   pai_cluster *c;
-  pai__buf b;
+  pai__buf b = test_buf();
   int rc;
 
-  (void)user_data;
   opts.alloc = alloc;
   rc = pai_cluster_synthetic(&c, "nodes:3 gpu:2 racks:2", &opts, NULL);
   if (rc < 0)
     return rc;
-  pai__buf_init(&b, &pai__libc_alloc);
   rc = pai_cluster_draw(c, &o, test_collect, &b, NULL);
   o.format = PAI_FORMAT_SVG;
   if (rc == PAI_OK)
     rc = pai_cluster_draw(c, &o, test_collect, &b, NULL);
   if (rc == PAI_OK)
-    assert_non_null(strstr(pai__buf_text(&b), "</svg>"));
+    assert_has(pai__buf_text(&b), "</svg>");
   pai__buf_dispose(&b);
   pai_cluster_free(c);
   return rc;
-}
-
-static void no_memory_is_survived(void **state)
-{
-  (void)state;
-  test_faults(draw_both, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(text_tells_all),
-    cmocka_unit_test(lines_are_readable),
-    cmocka_unit_test(svg_is_whole),
-    cmocka_unit_test(many_users_share_a_colour),
-    cmocka_unit_test(what_has_no_room_is_counted),
-    cmocka_unit_test(bad_calls_are_refused),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

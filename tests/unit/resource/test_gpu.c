@@ -1,11 +1,32 @@
 /* The inventory of GPUs, on machines that are played and on made trees. */
 #include "fake.h"
 
+#include "base/buf.h"
+
 #include <openpai/gpu.h>
 
 static fake_nvml fake, old;
 
-static pai_gpus *list(const char *nvml)
+static int open_fakes(void **state)
+{
+  (void)state;
+  fake_open(&fake, FAKE_NEW);
+  fake_open(&old, FAKE_OLD_NVML);
+  return 0;
+}
+
+static int close_fakes(void **state)
+{
+  (void)state;
+  fake_close(&fake);
+  fake_close(&old);
+  return 0;
+}
+
+TEST_AROUND_ALL(open_fakes, close_fakes);
+
+static pai_gpus *list_for(const char *nvml, const int32_t *pid,
+                          const int32_t *group)
 {
   pai_gpus_options o = PAI_GPUS_OPTIONS_INIT;
   pai_error *err = NULL;
@@ -13,349 +34,302 @@ static pai_gpus *list(const char *nvml)
 
   o.nvml = nvml;
   o.root = made_root();
-  assert_int_equal(pai_gpus_new(&gpus, &o, &err), PAI_OK);
+  o.pids = pid;
+  o.pid_count = pid != NULL;
+  o.groups = group;
+  o.group_count = group != NULL;
+  assert_ok(pai_gpus_new(&gpus, &o, &err));
   assert_null(err);
   assert_non_null(gpus);
   return gpus;
 }
 
-static pai_gpu_view get(const pai_gpus *gpus, size_t i)
+static pai_gpus *list(const char *nvml)
 {
+  return list_for(nvml, NULL, NULL);
+}
+
+/* --- shown as lines ------------------------------------------------------- */
+
+static void add_gpu(pai__buf *b, const pai_gpus *gpus, size_t i)
+{
+  static const char *const health[] = { "", "healthy", "worn", "sick",
+                                        "lost" };
   pai_gpu_view v = { .struct_size = sizeof(v) };
+  pai_gpu_process_view p = { .struct_size = sizeof(p) };
+  size_t j = 0;
 
-  assert_int_equal(pai_gpus_get(gpus, i, &v), PAI_OK);
-  return v;
+  assert_ok(pai_gpus_get(gpus, i, &v));
+  pai__buf_printf(b, "%zu %s %s %s %s\n", i,
+                  v.vendor == PAI_GPU_AMD ? "amd" : "nvidia", v.model, v.uuid,
+                  v.pci);
+  pai__buf_printf(b, "%zu number %u device %d", i, v.number, v.device);
+  if (v.parent != PAI_NO_GPU)
+    pai__buf_printf(b, " parent %u instance %d %d", v.parent, v.gpu_instance,
+                    v.compute_instance);
+  else
+    assert_int_equal(v.gpu_instance, -1);
+  pai__buf_printf(b, "\n%zu %s %s\n", i, health[v.health], v.reason);
+  pai__buf_printf(b, "%zu memory %lld of %lld\n", i, (long long)v.memory_used,
+                  (long long)v.memory_total);
+  pai__buf_printf(b, "%zu mode %d mig %d\n", i, v.compute_mode, v.mig);
+  pai__buf_printf(b, "%zu ecc %d: %lld %lld\n", i, v.ecc,
+                  (long long)v.ecc_corrected, (long long)v.ecc_uncorrected);
+  pai__buf_printf(b, "%zu clock %d of %d, memory's %d of %d\n", i, v.clock_mhz,
+                  v.clock_max_mhz, v.memory_clock_mhz, v.memory_clock_max_mhz);
+  pai__buf_printf(b, "%zu busy %d%%, memory %d%%, %d C, %lld of %lld mW\n", i,
+                  v.busy_percent, v.memory_busy_percent, v.temperature,
+                  (long long)v.power_mw, (long long)v.power_limit_mw);
+  pai__buf_printf(b, "%zu processes %zu foreign %zu\n", i, v.processes,
+                  v.foreign);
+  for (; pai_gpus_process(gpus, i, j, &p) == PAI_OK; j++)
+    pai__buf_printf(b, "%zu process %d has %lld%s\n", i, p.pid,
+                    (long long)p.memory, p.foreign ? ", foreign" : "");
+  assert_int_equal(j, v.processes);
 }
 
-static void expect_process(const pai_gpus *gpus, size_t i, size_t j, int pid,
-                           int64_t memory, int foreign)
-{
-  pai_gpu_process_view v = { .struct_size = sizeof(v) };
-
-  assert_int_equal(pai_gpus_process(gpus, i, j, &v), PAI_OK);
-  assert_int_equal(v.pid, pid);
-  assert_int_equal(v.memory, memory);
-  assert_int_equal(v.foreign, foreign);
-}
-
-static void expect_link(const pai_gpus *gpus, size_t i, uint32_t a, uint32_t b,
-                        uint32_t links, int64_t speed)
+/* All that the list tells; freed here. */
+static void show(pai__buf *b, pai_gpus *gpus)
 {
   pai_gpu_link_view v = { .struct_size = sizeof(v) };
 
-  assert_int_equal(pai_gpus_link(gpus, i, &v), PAI_OK);
-  assert_int_equal(v.a, a);
-  assert_int_equal(v.b, b);
-  assert_int_equal(v.links, links);
-  assert_int_equal(v.mbytes_per_second, speed);
+  pai__buf_init(b, &pai__libc_alloc);
+  pai__buf_printf(b, "\nGPUs %zu\n", pai_gpus_count(gpus));
+  for (size_t i = 0; i < pai_gpus_count(gpus); i++)
+    add_gpu(b, gpus, i);
+  for (size_t i = 0; pai_gpus_link(gpus, i, &v) == PAI_OK; i++)
+    pai__buf_printf(b, "link %u to %d: %u, %lld MB/s, version %d\n", v.a,
+                    (int)v.b, v.links, (long long)v.mbytes_per_second,
+                    v.version);
+  pai__buf_str(b, "no more links\n");
+  for (size_t i = 0; pai_gpus_note(gpus, i) != NULL; i++)
+    pai__buf_printf(b, "note %s\n", pai_gpus_note(gpus, i));
+  pai__buf_str(b, "end\n");
+  pai_gpus_free(gpus);
 }
 
-static void expect_no_link(const pai_gpus *gpus, size_t i)
+/* Its lines are among those of the list, in this order; a line that ends in
+ * "..." is the beginning of one. */
+static void expect(pai_gpus *gpus, const char *want)
 {
-  pai_gpu_link_view v = { .struct_size = sizeof(v) };
+  pai__buf b;
+  const char *at;
 
-  assert_int_equal(pai_gpus_link(gpus, i, &v), PAI_ENOTFOUND);
+  show(&b, gpus);
+  at = pai__buf_text(&b);
+  for (const char *line = want, *end; *line != '\0'; line = end + 1) {
+    char text[256];
+
+    end = strchr(line, '\n');
+    assert_true(end != NULL && end - line < 200);
+    (void)snprintf(text, sizeof(text), "\n%.*s\n", (int)(end - line), line);
+    if (strstr(text, "...\n") != NULL)
+      *strstr(text, "...\n") = '\0';
+    at = strstr(at, text);
+    if (at == NULL)
+      fail_msg("no%sin%s", text, pai__buf_text(&b));
+    at++;
+  }
+  pai__buf_dispose(&b);
 }
 
-/* --- NVIDIA ---------------------------------------------------------------- */
+/* --- NVIDIA --------------------------------------------------------------- */
 
-static void nothing_is_no_error(void **state)
+TEST(nothing_is_no_error)
 {
   pai_gpus *gpus;
 
-  (void)state;
-  gpus = list(""); /* not even looked for */
-  assert_int_equal(pai_gpus_count(gpus), 0);
-  assert_null(pai_gpus_note(gpus, 0));
-  pai_gpus_free(gpus);
+  expect(list(""), "GPUs 0\nno more links\nend\n"); /* not looked for */
   fake.machine("0");
+  expect(list(FAKE_NEW), "GPUs 0\nno more links\nend\n");
   gpus = list(FAKE_NEW);
-  assert_int_equal(pai_gpus_count(gpus), 0);
-  assert_null(pai_gpus_note(gpus, 0));
   assert_string_equal(pai_gpus_driver(gpus), "535.104.05");
   pai_gpus_free(gpus);
   pai_gpus_free(NULL);
   assert_int_equal(pai_gpus_count(NULL), 0);
 }
 
-static void one_gpu_tells_all(void **state)
+TEST(one_gpu_tells_all)
 {
-  pai_gpu_view v;
-  pai_gpus *gpus;
-
-  (void)state;
   fake.machine("1");
-  gpus = list(FAKE_NEW);
-  assert_int_equal(pai_gpus_count(gpus), 1);
-  v = get(gpus, 0);
-  assert_int_equal(v.vendor, PAI_GPU_NVIDIA);
-  assert_string_equal(v.model, "NVIDIA A100-SXM4-40GB");
-  assert_string_equal(v.uuid, "GPU-00000000-0000-0000-0000-000000000000");
-  assert_string_equal(v.pci, "0000:10:00.0");
-  assert_int_equal(v.number, 0);
-  assert_int_equal(v.parent, PAI_NO_GPU);
-  assert_int_equal(v.device, 0);
-  assert_int_equal(v.health, PAI_GPU_HEALTHY);
-  assert_string_equal(v.reason, "");
-  assert_int_equal(v.memory_total, 40ll << 30);
-  assert_int_equal(v.memory_used, 3ll << 30); /* without what is reserved */
-  assert_int_equal(v.compute_mode, PAI_GPU_SHARED);
-  assert_int_equal(v.mig, 0);
-  assert_int_equal(v.gpu_instance, -1);
-  assert_int_equal(v.ecc, 1);
-  assert_int_equal(v.ecc_corrected, 7);
-  assert_int_equal(v.ecc_uncorrected, 0);
-  assert_int_equal(v.clock_mhz, 1410);
-  assert_int_equal(v.clock_max_mhz, 1500);
-  assert_int_equal(v.memory_clock_mhz, 1215);
-  assert_int_equal(v.memory_clock_max_mhz, 1600);
-  assert_int_equal(v.temperature, 40);
-  assert_int_equal(v.power_mw, 123456);
-  assert_int_equal(v.power_limit_mw, 350000);
-  assert_int_equal(v.busy_percent, 90);
-  assert_int_equal(v.memory_busy_percent, 30);
-  assert_int_equal(v.processes, 2);
-  assert_int_equal(v.foreign, 0);
-  expect_process(gpus, 0, 0, 900, -1, 0);
-  expect_process(gpus, 0, 1, 1000, 1 << 30, 0);
-  expect_no_link(gpus, 0);
-  pai_gpus_free(gpus);
+  expect(list(FAKE_NEW),
+         "GPUs 1\n"
+         "0 nvidia NVIDIA A100-SXM4-40GB "
+         "GPU-00000000-0000-0000-0000-000000000000 0000:10:00.0\n"
+         "0 number 0 device 0\n"
+         "0 healthy \n"
+         "0 memory 3221225472 of 42949672960\n" /* without the reserved */
+         "0 mode 0 mig 0\n"
+         "0 ecc 1: 7 0\n"
+         "0 clock 1410 of 1500, memory's 1215 of 1600\n"
+         "0 busy 90%, memory 30%, 40 C, 123456 of 350000 mW\n"
+         "0 processes 2 foreign 0\n"
+         "0 process 900 has -1\n"
+         "0 process 1000 has 1073741824\n"
+         "no more links\n"
+         "end\n");
 }
 
-static void two_are_linked(void **state)
+TEST(gpus_are_linked)
 {
-  pai_gpu_link_view link = { .struct_size = sizeof(link) };
-  pai_gpus *gpus;
+  pai__buf want = test_buf();
 
-  (void)state;
   fake.machine("2");
-  gpus = list(FAKE_NEW);
-  assert_int_equal(pai_gpus_count(gpus), 2);
-  assert_int_equal(get(gpus, 1).compute_mode, PAI_GPU_EXCLUSIVE);
-  expect_link(gpus, 0, 0, 1, 4, 4 * 26562);
-  assert_int_equal(pai_gpus_link(gpus, 0, &link), PAI_OK);
-  assert_int_equal(link.version, 30);
-  expect_no_link(gpus, 1);
-  pai_gpus_free(gpus);
-}
-
-static void eight_are_linked(void **state)
-{
-  pai_gpus *gpus;
-  size_t at = 0;
-
-  (void)state;
+  expect(list(FAKE_NEW), "GPUs 2\n1 mode 3 mig 0\n"
+                         "link 0 to 1: 4, 106248 MB/s, version 30\n"
+                         "no more links\n");
   fake.machine("mesh");
-  gpus = list(FAKE_NEW);
-  assert_int_equal(pai_gpus_count(gpus), 8);
-  for (uint32_t a = 0; a < 8; a++)
-    for (uint32_t b = a + 1; b < 8; b++)
-      expect_link(gpus, at++, a, b, 2, 2 * 26562);
-  expect_no_link(gpus, at);
-  pai_gpus_free(gpus);
+  for (int a = 0; a < 8; a++)
+    for (int b = a + 1; b < 8; b++)
+      pai__buf_printf(&want, "link %d to %d: 2, 53124 MB/s...\n", a, b);
+  expect(list(FAKE_NEW), pai__buf_text(&want));
+  expect(list(FAKE_NEW), "GPUs 8\nlink 6 to 7: ...\nno more links\n");
+  pai__buf_clear(&want);
   fake.machine("switch");
-  gpus = list(FAKE_NEW);
-  for (uint32_t a = 0; a < 8; a++)
-    expect_link(gpus, a, a, PAI_NO_GPU, 12, 12 * 26562);
-  expect_no_link(gpus, 8);
-  pai_gpus_free(gpus);
+  for (int a = 0; a < 8; a++)
+    pai__buf_printf(&want, "link %d to -1: 12, 318744 MB/s...\n", a);
+  expect(list(FAKE_NEW), pai__buf_text(&want));
+  pai__buf_dispose(&want);
 }
 
-static void instances_are_devices(void **state)
+TEST(instances_are_devices)
 {
-  pai_gpu_view v;
-  pai_gpus *gpus;
-
-  (void)state;
   fake.machine("mig");
-  gpus = list(FAKE_NEW);
-  assert_int_equal(pai_gpus_count(gpus), 4);
-  v = get(gpus, 0);
-  assert_int_equal(v.mig, 1);
-  assert_int_equal(v.processes, 0); /* they are the instances' */
-  v = get(gpus, 1);
-  assert_int_equal(v.parent, 0);
-  assert_int_equal(v.number, 0);
-  assert_int_equal(v.gpu_instance, 1);
-  assert_int_equal(v.compute_instance, 0);
-  assert_string_equal(v.uuid, "MIG-00000000-0000-0000-0000-000000000001");
-  assert_string_equal(v.model, "NVIDIA A100-SXM4-40GB MIG 3g.20gb");
-  assert_string_equal(v.pci, "0000:10:00.0");
-  assert_int_equal(v.memory_total, 20ll << 30);
-  assert_int_equal(v.temperature, -1);
-  assert_int_equal(v.health, PAI_GPU_HEALTHY);
-  expect_process(gpus, 1, 0, 1100, 1 << 30, 0);
-  v = get(gpus, 2);
-  assert_int_equal(v.parent, 0);
-  assert_int_equal(v.number, 2);
-  expect_process(gpus, 2, 0, 1101, 1 << 30, 0);
-  v = get(gpus, 3);
-  assert_int_equal(v.parent, PAI_NO_GPU);
-  assert_int_equal(v.mig, 0);
-  assert_string_equal(v.pci, "0000:11:00.0");
-  pai_gpus_free(gpus);
+  expect(list(FAKE_NEW),
+         "GPUs 4\n"
+         "0 mode 0 mig 1\n"
+         "0 processes 0 foreign 0\n" /* they are the instances' */
+         "1 nvidia NVIDIA A100-SXM4-40GB MIG 3g.20gb "
+         "MIG-00000000-0000-0000-0000-000000000001 0000:10:00.0\n"
+         "1 number 0 device 0 parent 0 instance 1 0\n"
+         "1 healthy \n"
+         "1 memory 3221225472 of 21474836480\n"
+         "1 busy -1%, memory -1%, -1 C, -1 of -1 mW\n"
+         "1 process 1100 has 1073741824\n"
+         "2 number 2 device 0 parent 0 instance 2 0\n"
+         "2 process 1101 has 1073741824\n"
+         "3 nvidia NVIDIA A100-SXM4-40GB "
+         "GPU-00000001-0000-0000-0000-000000000000 0000:11:00.0\n"
+         "3 mode 3 mig 0\n");
 }
 
-static void expect_health(size_t i, int health, const char *part)
+/* What happens to one of two GPUs; the other one is told all the same. */
+TEST(a_gpu_may_be_sick)
 {
-  pai_gpus *gpus = list(FAKE_NEW);
-  pai_gpu_view v;
+  const struct {
+    const char *machine;
+    void (*what)(unsigned gpu), (*then)(unsigned gpu);
+    unsigned gpu;
+    const char *want;
+  } rows[] = {
+    { "2", fake.lose, NULL, 0,
+      "0 lost has fallen off the bus: GPU is lost...\n"
+      "1 healthy \n" },
+    { "2", fake.want_reset, NULL, 1, "0 healthy \n1 sick must be reset...\n" },
+    { "2", fake.break_, NULL, 1,
+      "0 healthy \n1 sick 2 double-bit memory errors...\n" },
+    { "2", fake.wear, NULL, 1, "0 healthy \n1 worn ...\n" },
+    /* the worst counts, also when it is found first */
+    { "2", fake.wear, fake.break_, 1,
+      "0 healthy \n1 sick 2 double-bit memory errors...\n" },
+    { "2 unreachable", NULL, NULL, 1,
+      "0 healthy \n1 lost cannot be reached: Unknown Error (NVML "
+      "999)...\n" },
+  };
 
-  assert_int_equal(pai_gpus_count(gpus), 2);
-  v = get(gpus, i);
-  assert_int_equal(v.health, health);
-  if (strstr(v.reason, part) == NULL)
-    fail_msg("want \"%s\" in \"%s\"", part, v.reason);
-  v = get(gpus, 1 - i); /* the other one is told all the same */
-  assert_int_equal(v.health, PAI_GPU_HEALTHY);
-  assert_int_equal(v.memory_total, 40ll << 30);
-  pai_gpus_free(gpus);
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    fake.machine(rows[i].machine);
+    if (rows[i].what != NULL)
+      rows[i].what(rows[i].gpu);
+    if (rows[i].then != NULL)
+      rows[i].then(rows[i].gpu);
+    expect(list(FAKE_NEW), "GPUs 2\n");
+    expect(list(FAKE_NEW), rows[i].want);
+  }
 }
 
-static void a_gpu_may_be_sick(void **state)
+TEST(a_lost_gpu_has_its_place)
 {
-  (void)state;
-  fake.machine("2");
-  expect_health(0, PAI_GPU_HEALTHY, "");
-  fake.lose(0);
-  expect_health(0, PAI_GPU_LOST, "fallen off the bus: GPU is lost");
-  fake.machine("2");
-  fake.want_reset(1);
-  expect_health(1, PAI_GPU_SICK, "must be reset");
-  fake.machine("2");
-  fake.break_(1);
-  expect_health(1, PAI_GPU_SICK, "2 double-bit memory errors");
-  fake.machine("2");
-  fake.wear(1);
-  expect_health(1, PAI_GPU_WORN, "at the next reset");
-  fake.break_(1); /* the worst counts, also when it is found first */
-  expect_health(1, PAI_GPU_SICK, "2 double-bit memory errors");
-  fake.machine("2 unreachable");
-  expect_health(1, PAI_GPU_LOST,
-                "cannot be reached: Unknown Error (NVML 999)");
-}
-
-static void a_lost_gpu_has_its_place(void **state)
-{
-  pai_gpus *gpus;
-  pai_gpu_view v;
-
-  (void)state;
   fake.machine("mesh");
   fake.lose(3);
-  gpus = list(FAKE_NEW);
-  assert_int_equal(pai_gpus_count(gpus), 8);
-  v = get(gpus, 3);
-  assert_int_equal(v.number, 3);
-  assert_int_equal(v.health, PAI_GPU_LOST);
-  assert_int_equal(v.memory_total, -1);
-  assert_int_equal(v.temperature, -1);
-  assert_string_equal(v.uuid, "");
-  expect_link(gpus, 2, 0, 4, 2, 2 * 26562); /* 0-1, 0-2, then 0-4 */
-  pai_gpus_free(gpus);
+  expect(list(FAKE_NEW), "GPUs 8\n"
+                         "3 nvidia   \n"
+                         "3 number 3 device -1\n"
+                         "3 lost ...\n"
+                         "3 memory -1 of -1\n"
+                         "3 busy -1%, memory -1%, -1 C, -1 of -1 mW\n"
+                         "link 0 to 1: ...\n"
+                         "link 0 to 2: ...\n"
+                         "link 0 to 4: 2, 53124 MB/s, version 30\n");
 }
 
-static void what_is_not_ours_is_told(void **state)
+TEST(what_is_not_ours_is_told)
 {
-  static const int32_t pids[] = { 900 }, groups[] = { 77 };
-  pai_gpus_options o = PAI_GPUS_OPTIONS_INIT;
-  pai_gpus *gpus;
+  static const int32_t pid = 900, group = 77;
 
-  (void)state;
   fake.machine("2");
   made_file("proc/1000/stat",
             "1000 (a ) S 1\n) S 1 77 77 0 -1 0 0 0 0 0 5 6 0 0 20 0 1 0 9 1 "
             "2\n");
   made_file("proc/1001/stat", "1001 (x) S 1 78 78 0 -1\n");
-  o.nvml = FAKE_NEW;
-  o.root = made_root();
-  o.pids = pids;
-  o.pid_count = 1;
-  assert_int_equal(pai_gpus_new(&gpus, &o, NULL), PAI_OK);
-  assert_int_equal(get(gpus, 0).foreign, 1);
-  expect_process(gpus, 0, 0, 900, -1, 0);
-  expect_process(gpus, 0, 1, 1000, 1 << 30, 1);
-  pai_gpus_free(gpus);
-  o.groups = groups;
-  o.group_count = 1;
-  assert_int_equal(pai_gpus_new(&gpus, &o, NULL), PAI_OK);
-  assert_int_equal(get(gpus, 0).foreign, 0);
-  expect_process(gpus, 0, 1, 1000, 1 << 30, 0);
-  assert_int_equal(get(gpus, 1).foreign, 1); /* of group 78 */
-  pai_gpus_free(gpus);
+  expect(list_for(FAKE_NEW, &pid, NULL),
+         "0 processes 2 foreign 1\n"
+         "0 process 900 has -1\n"
+         "0 process 1000 has 1073741824, foreign\n");
+  expect(list_for(FAKE_NEW, &pid, &group),
+         "0 processes 2 foreign 0\n"
+         "0 process 1000 has 1073741824\n"
+         "1 processes 1 foreign 1\n"); /* of group 78 */
   made_end();
 }
 
-static void many_processes_are_listed(void **state)
+TEST(many_processes_are_listed)
 {
-  pai_gpus *gpus;
-
-  (void)state;
   fake.machine("1");
   fake.crowd(500); /* more than the first guess */
-  gpus = list(FAKE_NEW);
-  assert_int_equal(get(gpus, 0).processes, 502);
-  expect_process(gpus, 0, 2, 99500, 1 << 30, 0); /* by pid */
-  expect_process(gpus, 0, 501, 99999, 1 << 30, 0);
-  pai_gpus_free(gpus);
+  expect(list(FAKE_NEW), "0 processes 502 foreign 0\n"
+                         "0 process 900 ...\n"
+                         "0 process 1000 ...\n"
+                         "0 process 99500 has 1073741824\n" /* by pid */
+                         "0 process 99999 has 1073741824\n"
+                         "no more links\n");
 }
 
-static void an_old_library_will_do(void **state)
+TEST(an_old_library_will_do)
 {
-  pai_gpus *gpus;
-  pai_gpu_view v;
-
-  (void)state;
   old.machine("2");
-  gpus = list(FAKE_OLD_NVML);
-  assert_int_equal(pai_gpus_count(gpus), 2);
-  v = get(gpus, 0);
-  assert_int_equal(v.mig, -1);
-  assert_int_equal(v.memory_used, (3ll << 30) + (600ll << 20));
-  assert_int_equal(v.power_limit_mw, 400000);
-  assert_string_equal(v.pci, "0000:10:00.0");
-  assert_int_equal(v.processes, 2);
-  expect_process(gpus, 0, 0, 900, -1, 0);
-  expect_process(gpus, 0, 1, 1000, 1 << 30, 0);
-  expect_link(gpus, 0, 0, 1, 4, 4 * 25000); /* by NVLink's version */
-  pai_gpus_free(gpus);
+  expect(list(FAKE_OLD_NVML),
+         "GPUs 2\n"
+         "0 nvidia NVIDIA A100-SXM4-40GB "
+         "GPU-00000000-0000-0000-0000-000000000000 0000:10:00.0\n"
+         "0 memory 3850371072 of 42949672960\n" /* with the reserved */
+         "0 mode 0 mig -1\n"
+         "0 busy 90%, memory 30%, 40 C, 123456 of 400000 mW\n"
+         "0 processes 2 foreign 0\n"
+         "0 process 900 has -1\n"
+         "0 process 1000 has 1073741824\n"
+         "link 0 to 1: 4, 100000 MB/s...\n"); /* by NVLink's version */
 }
 
-static void expect_note(const char *nvml, const char *part)
+TEST(trouble_is_a_note)
 {
-  pai_gpus *gpus = list(nvml);
-  const char *note = pai_gpus_note(gpus, 0);
-
-  assert_int_equal(pai_gpus_count(gpus), 0);
-  assert_non_null(note);
-  if (strstr(note, part) == NULL)
-    fail_msg("want \"%s\" in \"%s\"", part, note);
-  assert_null(strchr(note, '\n'));
-  assert_null(pai_gpus_note(gpus, 1));
-  pai_gpus_free(gpus);
-}
-
-static void trouble_is_a_note(void **state)
-{
-  pai_gpus *gpus;
-
-  (void)state;
   fake.machine("mismatch");
-  expect_note(FAKE_NEW,
-              "Driver/library version mismatch (NVML 18): the driver "
-              "was updated");
-  expect_note("/nowhere/libnvidia-ml.so.1", "cannot be loaded");
-  expect_note("libm.so.6", "libm.so.6 is no NVML");
+  expect(list(FAKE_NEW),
+         "GPUs 0\nnote NVIDIA's GPUs cannot be asked: Driver/library version "
+         "mismatch (NVML 18): the driver was updated ...\nend\n");
+  expect(list("/nowhere/libnvidia-ml.so.1"),
+         "GPUs 0\nnote NVML cannot be loaded: ...\nend\n");
+  expect(list("libm.so.6"), "GPUs 0\nnote libm.so.6 is no NVML...\nend\n");
   fake.machine("nodriver"); /* the library alone is nothing to tell */
-  gpus = list(FAKE_NEW);
-  assert_null(pai_gpus_note(gpus, 0));
-  pai_gpus_free(gpus);
+  expect(list(FAKE_NEW), "GPUs 0\nno more links\nend\n");
   made_file("proc/driver/nvidia/version", "NVRM version: 535\n");
-  expect_note(FAKE_NEW, "Driver Not Loaded");
+  expect(
+    list(FAKE_NEW),
+    "GPUs 0\nnote NVIDIA's GPUs cannot be asked: Driver Not Loaded...\nend\n");
   made_end();
 }
 
-static void calls_are_checked(void **state)
+TEST(calls_are_checked)
 {
   pai_gpu_view v = { .struct_size = 8 };
   pai_gpu_process_view p = { .struct_size = sizeof(p) };
@@ -363,7 +337,6 @@ static void calls_are_checked(void **state)
   pai_error *err;
   pai_gpus *gpus;
 
-  (void)state;
   assert_int_equal(pai_gpus_new(&gpus, &o, &err), PAI_EINVAL);
   assert_null(gpus);
   test_expect_error(err, PAI_EINVAL, "pai_gpus_options");
@@ -410,87 +383,63 @@ static void make_card(unsigned n)
   made_file(path, "");
 }
 
-static void amd_is_read_from_files(void **state)
+TEST(amd_is_read_from_files)
 {
-  pai_gpus *gpus;
-  pai_gpu_view v;
-
-  (void)state;
   make_card(1);
   made_file("sys/class/drm/card1-DP-1/x", ""); /* a connector */
   made_file("sys/class/drm/card0/device/vendor", "0x8086\n");
-  gpus = list("");
-  assert_int_equal(pai_gpus_count(gpus), 1);
-  v = get(gpus, 0);
-  assert_int_equal(v.vendor, PAI_GPU_AMD);
-  assert_string_equal(v.model, "AMD GPU 0x740f");
-  assert_string_equal(v.uuid, "a1b2c3d4e5f60718");
-  assert_string_equal(v.pci, "0000:c3:00.0");
-  assert_int_equal(v.number, 1);
-  assert_int_equal(v.device, 129);
-  assert_int_equal(v.health, PAI_GPU_HEALTHY);
-  assert_int_equal(v.memory_total, 68702699520ll);
-  assert_int_equal(v.memory_used, 11141120);
-  assert_int_equal(v.busy_percent, 17);
-  assert_int_equal(v.memory_busy_percent, -1);
-  assert_int_equal(v.clock_mhz, 800);
-  assert_int_equal(v.clock_max_mhz, 1700);
-  assert_int_equal(v.memory_clock_mhz, 1600);
-  assert_int_equal(v.temperature, 36);
-  assert_int_equal(v.power_mw, 92000);
-  assert_int_equal(v.power_limit_mw, 300000);
-  assert_int_equal(v.ecc, 1);
-  assert_int_equal(v.ecc_corrected, 3);
-  pai_gpus_free(gpus);
+  expect(list(""), "GPUs 1\n"
+                   "0 amd AMD GPU 0x740f a1b2c3d4e5f60718 0000:c3:00.0\n"
+                   "0 number 1 device 129\n"
+                   "0 healthy \n"
+                   "0 memory 11141120 of 68702699520\n"
+                   "0 ecc 1: 3 0\n"
+                   "0 clock 800 of 1700, memory's 1600 of 1600\n"
+                   "0 busy 17%, memory -1%, 36 C, 92000 of 300000 mW\n");
   made_file("sys/class/drm/card1/device/product_name",
             "AMD Instinct MI210\nmore\n");
   made_file("sys/class/drm/card1/device/ras/umc_err_count", "ue: 4\nce: 3\n");
   made_file("sys/class/drm/card1/device/gpu_busy_percent", "nonsense");
-  gpus = list("");
-  v = get(gpus, 0);
-  assert_string_equal(v.model, "AMD Instinct MI210");
-  assert_int_equal(v.health, PAI_GPU_SICK);
-  assert_string_equal(
-    v.reason, "4 double-bit memory errors since the driver was loaded");
-  assert_int_equal(v.busy_percent, -1);
-  pai_gpus_free(gpus);
+  expect(list(""),
+         "0 amd AMD Instinct MI210 a1b2c3d4e5f60718 0000:c3:00.0\n"
+         "0 sick 4 double-bit memory errors since the driver was loaded\n"
+         "0 busy -1%, memory -1%, 36 C, 92000 of 300000 mW\n");
   made_remove("sys/class/drm/card1/device/mem_info_vram_total");
-  gpus = list("");
-  assert_int_equal(get(gpus, 0).health, PAI_GPU_LOST);
-  pai_gpus_free(gpus);
+  expect(list(""), "0 lost ...\n");
   made_end();
 }
 
-static void amd_has_links_and_processes(void **state)
-{
 #define NODES "sys/class/kfd/kfd/topology/nodes/"
-  pai_gpus *gpus;
 
-  (void)state;
+TEST(amd_has_links_and_processes)
+{
+  static const char *const files[][2] = {
+    { NODES "0/gpu_id", "0\n" }, /* a processor */
+    { NODES "1/gpu_id", "111\n" },
+    { NODES "1/properties", "simd_count 1\ndrm_render_minor 129\n" },
+    { NODES "2/gpu_id", "222\n" },
+    { NODES "2/properties", "drm_render_minor 128\n" },
+    { NODES "1/io_links/0/properties", "type 2\nnode_to 0\n" },
+    { NODES "1/io_links/1/properties",
+      "type 11\nnode_from 1\nnode_to 2\nmax_bandwidth 50000\n" },
+    { NODES "2/io_links/1/properties", "type 2\nnode_to 1\n" },
+    { NODES "2/io_links/2/properties", "type 11\nnode_to 999\n" },
+    { NODES "2/io_links/0/properties",
+      "type 11\nnode_to 1\nmax_bandwidth 50000\n" },
+    { "sys/class/kfd/kfd/proc/4242/vram_111", "1048576\n" },
+    { "sys/class/kfd/kfd/proc/4242/vram_222", "0\n" },
+  };
+
   make_card(0);
   make_card(1);
-  made_file(NODES "0/gpu_id", "0\n"); /* a processor */
-  made_file(NODES "1/gpu_id", "111\n");
-  made_file(NODES "1/properties", "simd_count 1\ndrm_render_minor 129\n");
-  made_file(NODES "2/gpu_id", "222\n");
-  made_file(NODES "2/properties", "drm_render_minor 128\n");
-  made_file(NODES "1/io_links/0/properties", "type 2\nnode_to 0\n");
-  made_file(NODES "1/io_links/1/properties",
-            "type 11\nnode_from 1\nnode_to 2\nmax_bandwidth 50000\n");
-  made_file(NODES "2/io_links/1/properties", "type 2\nnode_to 1\n");
-  made_file(NODES "2/io_links/2/properties", "type 11\nnode_to 999\n");
-  made_file(NODES "2/io_links/0/properties",
-            "type 11\nnode_to 1\nmax_bandwidth 50000\n");
-  made_file("sys/class/kfd/kfd/proc/4242/vram_111", "1048576\n");
-  made_file("sys/class/kfd/kfd/proc/4242/vram_222", "0\n");
-  gpus = list("");
-  assert_int_equal(pai_gpus_count(gpus), 2);
-  expect_link(gpus, 0, 0, 1, 1, 50000);
-  expect_no_link(gpus, 1);
-  assert_int_equal(get(gpus, 0).processes, 0);
-  assert_int_equal(get(gpus, 1).processes, 1);
-  expect_process(gpus, 1, 0, 4242, 1048576, 0);
-  pai_gpus_free(gpus);
+  for (size_t i = 0; i < PAI__LEN(files); i++)
+    made_file(files[i][0], files[i][1]);
+  expect(list(""), "GPUs 2\n"
+                   "0 processes 0 foreign 0\n"
+                   "1 processes 1 foreign 0\n"
+                   "1 process 4242 has 1048576\n"
+                   "link 0 to 1: 1, 50000 MB/s, version -1\n"
+                   "no more links\n");
   made_end();
 }
 
@@ -516,44 +465,14 @@ static int list_with(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
+TEST(no_memory_is_survived)
 {
   static char path[] = FAKE_NEW;
 
-  (void)state;
   fake.machine("mig");
   fake.break_(1);
   make_card(0);
   make_card(1);
   test_faults(list_with, path);
   made_end();
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(nothing_is_no_error),
-    cmocka_unit_test(one_gpu_tells_all),
-    cmocka_unit_test(two_are_linked),
-    cmocka_unit_test(eight_are_linked),
-    cmocka_unit_test(instances_are_devices),
-    cmocka_unit_test(a_gpu_may_be_sick),
-    cmocka_unit_test(a_lost_gpu_has_its_place),
-    cmocka_unit_test(what_is_not_ours_is_told),
-    cmocka_unit_test(many_processes_are_listed),
-    cmocka_unit_test(an_old_library_will_do),
-    cmocka_unit_test(trouble_is_a_note),
-    cmocka_unit_test(calls_are_checked),
-    cmocka_unit_test(amd_is_read_from_files),
-    cmocka_unit_test(amd_has_links_and_processes),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-  int failed;
-
-  fake_open(&fake, FAKE_NEW);
-  fake_open(&old, FAKE_OLD_NVML);
-  failed = cmocka_run_group_tests(tests, NULL, NULL);
-  fake_close(&fake);
-  fake_close(&old);
-  return failed;
 }

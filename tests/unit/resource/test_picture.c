@@ -2,49 +2,73 @@
 #include "documents.h"
 #include "made.h"
 
-#include "resource/topology_svg.h"
+#include "resource/topology/topology_svg.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
-static void write_as(pai__buf *out, const pai_topology *t, int format,
+static char *text_of(const pai_topology *t, int format,
                      const pai_gpu_mark *marks, size_t count)
 {
   pai_topology_write_options o = PAI_TOPOLOGY_WRITE_OPTIONS_INIT;
   pai_error *err = NULL;
+  pai__buf out = test_buf();
 
   o.format = format;
   o.marks = marks;
   o.mark_count = count;
-  pai__buf_init(out, &pai__libc_alloc);
-  if (pai_topology_write(t, &o, test_collect, out, &err) < 0)
+  if (pai_topology_write(t, &o, test_collect, &out, &err) < 0)
     fail_msg("%s", pai_error_message(err));
   assert_null(err);
+  return pai__buf_take(&out);
 }
 
-static void expect_text(const char *line, const pai_gpu_mark *marks,
-                        size_t count, const char *want)
+/* What is drawn of a machine, with a link of 25 GB/s between its first GPUs, or
+ * without. */
+static char *drawn(const char *line, bool linked, int format,
+                   const pai_gpu_mark *marks, size_t count)
 {
+  static const uint64_t values[] = { 0, 25000, 25000, 0 };
   pai_topology *t = test_machine(line);
-  pai__buf out;
+  char *text;
 
-  write_as(&out, t, PAI_FORMAT_TEXT, marks, count);
-  assert_string_equal(pai__buf_text(&out), want);
-  pai__buf_dispose(&out);
+  if (linked)
+    assert_ok(test_matrix(t, "NVLinkBandwidth", 2, values));
+  text = text_of(t, format, marks, count);
   pai_topology_unref(t);
+  return text;
 }
 
-/* --- text ----------------------------------------------------------------------- */
+/* All lines of a text, or a part that begins with the end of one. */
+static void expect_text(const char *line, bool linked,
+                        const pai_gpu_mark *marks, size_t count,
+                        const char *want)
+{
+  char *text = drawn(line, linked, PAI_FORMAT_TEXT, marks, count);
+
+  if (want[0] != '\n')
+    assert_string_equal(text, want);
+  else if (strstr(text, want) == NULL)
+    fail_msg("no%sin\n%s", want, text);
+  free(text);
+}
+
+/* --- text ----------------------------------------------------------------- */
 
 /* What looks the same is said once; bridges to one thing are not shown. */
-static void text_is_a_tree(void **state)
+TEST(text_is_a_tree)
 {
-  (void)state;
-  expect_text("p(ncc) p(ncc)", NULL, 0,
+  static const pai_gpu_mark marks[] = {
+    { PAI_MARK_FREE, NULL },
+    { PAI_MARK_USED, "alice~train" },
+    { PAI_MARK_SICK, "fell off the bus" },
+  };
+
+  expect_text("p(ncc) p(ncc)", false, NULL, 0,
               "made: 2 packages, 4 cores, 8 threads, 128 GB\n"
               "└─ 2 × package\n"
               "   ├─ NUMA node: 64 GB\n"
               "   └─ 2 × core (2 threads)\n");
-  expect_text("p(ncc h(b(b(b(g)b(g)))b(e)b(b(d)b(d)b(d))))", NULL, 0,
+  expect_text("p(ncc h(b(b(b(g)b(g)))b(e)b(b(d)b(d)b(d))))", false, NULL, 0,
               "made: 1 package, 2 cores, 4 threads, 64 GB, 2 GPUs\n"
               "└─ package\n"
               "   ├─ NUMA node 0: 64 GB\n"
@@ -55,18 +79,7 @@ static void text_is_a_tree(void **state)
               "   ├─ network eth3, 0000:03:00.0\n"
               "   └─ PCI switch\n"
               "      └─ 3 × NVSwitch\n");
-}
-
-static void text_tells_states(void **state)
-{
-  static const pai_gpu_mark marks[] = {
-    { PAI_MARK_FREE, NULL },
-    { PAI_MARK_USED, "alice~train" },
-    { PAI_MARK_SICK, "fell off the bus" },
-  };
-
-  (void)state;
-  expect_text("p(nc h(gggg))", marks, 3,
+  expect_text("p(nc h(gggg))", false, marks, 3,
               "made: 1 package, 1 core, 2 threads, 64 GB, 4 GPUs\n"
               "└─ package\n"
               "   ├─ NUMA node 0: 64 GB\n"
@@ -76,26 +89,14 @@ static void text_tells_states(void **state)
               "   ├─ GPU 2: V100, 32 GB, 0000:03:00.0  [sick: fell off the "
               "bus]\n"
               "   └─ GPU 3: V100, 32 GB, 0000:04:00.0\n");
+  expect_text("p(nc h(ggg))", true, NULL, 0,
+              "\n        0     1     2\n"
+              "  0     - NV 25     .\n"
+              "  1 NV 25     -     .\n"
+              "  2     .     .     -\n");
 }
 
-static void text_tells_links(void **state)
-{
-  static const uint64_t values[] = { 0, 25000, 25000, 0 };
-  pai_topology *t = test_machine("p(nc h(ggg))");
-  pai__buf out;
-
-  (void)state;
-  assert_int_equal(test_matrix(t, "NVLinkBandwidth", 2, values), PAI_OK);
-  write_as(&out, t, 0, NULL, 0);
-  assert_non_null(strstr(pai__buf_text(&out), "\n        0     1     2\n"
-                                              "  0     - NV 25     .\n"
-                                              "  1 NV 25     -     .\n"
-                                              "  2     .     .     -\n"));
-  pai__buf_dispose(&out);
-  pai_topology_unref(t);
-}
-
-static void amounts_have_units(void **state)
+TEST(amounts_have_units)
 {
   static const struct {
     uint64_t bytes;
@@ -108,10 +109,8 @@ static void amounts_have_units(void **state)
     { (uint64_t)3840755982336, "3.4 TB", "3.8 TB" },
     { UINT64_MAX, "16384 PB", "18447 PB" },
   };
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai__buf_clear(&b);
     pai__topo_add_bytes(&b, rows[i].bytes);
@@ -125,16 +124,12 @@ static void amounts_have_units(void **state)
 
 /* --- JSON ----------------------------------------------------------------------- */
 
-static void json_tells_all(void **state)
+TEST(json_tells_all)
 {
   static const pai_gpu_mark marks[] = { { PAI_MARK_SICK, "\"hot\"\n" } };
-  pai_topology *t = test_machine("p(nc h(b(g)))");
-  pai__tree *tree;
-  pai__buf out;
+  char *text = drawn("p(nc h(b(g)))", false, PAI_FORMAT_JSON, marks, 1);
+  pai__tree *tree = test_json_parse(text, NULL);
 
-  (void)state;
-  write_as(&out, t, PAI_FORMAT_JSON, marks, 1);
-  tree = test_json_parse(pai__buf_text(&out), NULL);
   test_shows(
     tree,
     "{name: \"made\", packages: 1, numaNodes: 1, cores: 1, threads: 2, "
@@ -149,14 +144,11 @@ static void json_tells_all(void **state)
     "name: \"V100\", bytes: 34359738368, pci: \"0000:01:00.0\", linkMBps: "
     "15999}]}]}]}]}}");
   pai__tree_free(tree);
-  pai__buf_dispose(&out);
-  pai_topology_unref(t);
-  t = test_machine("p(nc h(b(gg)))");
-  write_as(&out, t, PAI_FORMAT_JSON, NULL, 0);
-  assert_non_null(strstr(pai__buf_text(&out), "\"closeness\": \"switch\""));
-  pai__tree_free(test_json_parse(pai__buf_text(&out), NULL));
-  pai__buf_dispose(&out);
-  pai_topology_unref(t);
+  free(text);
+  text = drawn("p(nc h(b(gg)))", false, PAI_FORMAT_JSON, NULL, 0);
+  assert_has(text, "\"closeness\": \"switch\"");
+  pai__tree_free(test_json_parse(text, NULL));
+  free(text);
 }
 
 /* --- SVG ------------------------------------------------------------------------ */
@@ -175,7 +167,7 @@ static void check_boxes(const pai_topology *t, size_t marks)
   pai__svg s;
   size_t gpus = 0;
 
-  assert_int_equal(pai__svg_lay_out(&s, &p), PAI_OK);
+  assert_ok(pai__svg_lay_out(&s, &p));
   assert_true(s.box[0].w <= PAI__SVG_WIDTH);
   for (size_t i = 0; i < s.len; i++) {
     const pai__svg_box *b = &s.box[i];
@@ -217,7 +209,7 @@ static void check_svg(const char *svg)
   assert_int_equal(depth, 0);
 }
 
-static void boxes_do_not_overlap(void **state)
+TEST(boxes_do_not_overlap)
 {
   static const char *const lines[] = {
     "c",
@@ -234,24 +226,24 @@ static void boxes_do_not_overlap(void **state)
                                       "flux-chimera-multi.xml",
                                       "power8gpudistances.xml" };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(lines) + PAI__LEN(real); i++) {
     pai_topology *t = i < PAI__LEN(lines)
                         ? test_machine(lines[i])
                         : test_real(real[i - PAI__LEN(lines)]);
-    pai__buf out;
+    char *svg;
+
     if (t == NULL)
       skip();
     check_boxes(t, 0);
     check_boxes(t, 1);
-    write_as(&out, t, PAI_FORMAT_SVG, NULL, 0);
-    check_svg(pai__buf_text(&out));
-    pai__buf_dispose(&out);
+    svg = text_of(t, PAI_FORMAT_SVG, NULL, 0);
+    check_svg(svg);
+    free(svg);
     pai_topology_unref(t);
   }
 }
 
-static void texts_are_escaped_and_cut(void **state)
+TEST(texts_are_escaped_and_cut)
 {
   static const pai_gpu_mark marks[] = {
     { PAI_MARK_USED, "<script>&\"\x01\n\xff" },
@@ -261,37 +253,26 @@ static void texts_are_escaped_and_cut(void **state)
                      "\xe5\xad\x97\xe5\xad\x97\xe5\xad\x97\xe5\xad\x97"
                      "\xe5\xad\x97\xef\xbf\xbf" },
   };
-  pai_topology *t = test_machine("p(nc h(ggg))");
-  pai__buf out;
+  char *svg = drawn("p(nc h(ggg))", false, PAI_FORMAT_SVG, marks, 3);
 
-  (void)state;
-  write_as(&out, t, PAI_FORMAT_SVG, marks, 3);
-  check_svg(pai__buf_text(&out));
-  assert_non_null(
-    strstr(pai__buf_text(&out), ">&lt;script&gt;&amp;&quot;  ?<"));
-  assert_non_null(strstr(pai__buf_text(&out), ">a text that is longer t…<"));
-  assert_non_null(strstr(pai__buf_text(&out), "class=\"sick\""));
-  assert_null(strstr(pai__buf_text(&out), "links of GPUs"));
-  pai__buf_dispose(&out);
-  pai_topology_unref(t);
+  check_svg(svg);
+  assert_has(svg, ">&lt;script&gt;&amp;&quot;  ?<");
+  assert_has(svg, ">a text that is longer t…<");
+  assert_has(svg, "class=\"sick\"");
+  assert_null(strstr(svg, "links of GPUs"));
+  free(svg);
 }
 
-static void links_are_a_matrix(void **state)
+TEST(links_are_a_matrix)
 {
-  static const uint64_t values[] = { 0, 25000, 25000, 0 };
-  pai_topology *t = test_machine("p(nc h(ggg))");
-  pai__buf out;
+  char *svg = drawn("p(nc h(ggg))", true, PAI_FORMAT_SVG, NULL, 0);
 
-  (void)state;
-  assert_int_equal(test_matrix(t, "NVLinkBandwidth", 2, values), PAI_OK);
-  write_as(&out, t, PAI_FORMAT_SVG, NULL, 0);
-  check_svg(pai__buf_text(&out));
-  assert_non_null(strstr(pai__buf_text(&out), "links of GPUs, in GB/s"));
-  assert_non_null(strstr(pai__buf_text(&out), ">25</text>"));
-  assert_non_null(strstr(pai__buf_text(&out), ">NVLink</text>"));
-  assert_null(strstr(pai__buf_text(&out), ">xGMI</text>"));
-  pai__buf_dispose(&out);
-  pai_topology_unref(t);
+  check_svg(svg);
+  assert_has(svg, "links of GPUs, in GB/s");
+  assert_has(svg, ">25</text>");
+  assert_has(svg, ">NVLink</text>");
+  assert_null(strstr(svg, ">xGMI</text>"));
+  free(svg);
 }
 
 /* --- contracts -------------------------------------------------------------------- */
@@ -304,50 +285,46 @@ static int refuse(void *user_data, const char *bytes, size_t len)
   return -77;
 }
 
-static void broken_calls_are_refused(void **state)
+static void expect_refusal(const pai_topology *t,
+                           const pai_topology_write_options *o, int code,
+                           const char *part)
+{
+  pai_error *err;
+
+  assert_fails(pai_topology_write(t, o, refuse, NULL, &err), err, code, part);
+}
+
+TEST(broken_calls_are_refused)
 {
   pai_topology_write_options o = PAI_TOPOLOGY_WRITE_OPTIONS_INIT;
   pai_topology *t = test_machine("p(nc)");
-  pai_error *err = NULL;
-
-  (void)state;
-  assert_int_equal(pai_topology_write(t, NULL, refuse, NULL, &err), -77);
-  assert_null(err);
-  o.format = PAI_FORMAT_YAML;
-  assert_int_equal(pai_topology_write(t, &o, refuse, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "format 1");
-  o.format = PAI_FORMAT_SVG;
-  o.mark_count = 2;
-  assert_int_equal(pai_topology_write(t, &o, refuse, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "2 marks are nowhere");
-  o.struct_size = 1;
-  assert_int_equal(pai_topology_write(t, &o, refuse, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "struct_size");
-  assert_int_equal(pai_topology_write(t, NULL, NULL, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "without");
-  pai_topology_unref(t);
-}
-
-/* JSON cannot be nested without end. */
-static void depth_has_its_limit(void **state)
-{
-  pai_topology_write_options o = PAI_TOPOLOGY_WRITE_OPTIONS_INIT;
   char line[512] = "";
   pai_error *err = NULL;
-  pai_topology *t;
 
-  (void)state;
+  assert_int_equal(pai_topology_write(t, NULL, refuse, NULL, &err), -77);
+  assert_null(err);
+  assert_fails(pai_topology_write(t, NULL, NULL, NULL, &err), err, PAI_EINVAL,
+               "without");
+  o.format = PAI_FORMAT_YAML;
+  expect_refusal(t, &o, PAI_EINVAL, "format 1");
+  o.format = PAI_FORMAT_SVG;
+  o.mark_count = 2;
+  expect_refusal(t, &o, PAI_EINVAL, "2 marks, but no array");
+  o.struct_size = 1;
+  expect_refusal(t, &o, PAI_EINVAL, "struct_size");
+  pai_topology_unref(t);
+  /* JSON cannot be nested without end. */
   for (int i = 0; i < 150; i++)
-    line[2 * i] = 'r', line[2 * i + 1] = '(';
-  (void)snprintf(line + 300, sizeof(line) - 300, "c");
+    memcpy(line + (ptrdiff_t)2 * i, "r(", 3);
+  strcat(line, "c");
   t = test_machine(line);
+  o = (pai_topology_write_options)PAI_TOPOLOGY_WRITE_OPTIONS_INIT;
   o.format = PAI_FORMAT_JSON;
-  assert_int_equal(pai_topology_write(t, &o, refuse, NULL, &err), PAI_ELIMIT);
-  test_expect_error(err, PAI_ELIMIT, "nested too deep");
+  expect_refusal(t, &o, PAI_ELIMIT, "nested too deep");
   pai_topology_unref(t);
 }
 
-static int write_all(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(no_memory_is_survived)
 {
   static const pai_gpu_mark mark = { PAI_MARK_USED, "alice" };
   static const uint64_t values[] = { 0, 5000, 5000, 0 };
@@ -355,14 +332,12 @@ static int write_all(const pai_alloc *alloc, void *user_data)
   pai_topology *t;
   int rc = test_make(&t, "p(ncc h(b(gg)ee)) p(ncc h(d))", alloc);
 
-  (void)user_data;
   o.marks = &mark;
   o.mark_count = 1;
   if (rc == PAI_OK)
     rc = test_matrix(t, "NVLinkBandwidth", 2, values);
   for (int f = PAI_FORMAT_JSON; rc == PAI_OK && f <= PAI_FORMAT_SVG; f++) {
-    pai__buf out;
-    pai__buf_init(&out, &pai__libc_alloc);
+    pai__buf out = test_buf();
     o.format = f;
     rc = pai_topology_write(t, &o, test_collect, &out, NULL);
     assert_true(rc == PAI_OK || out.len == 0);
@@ -371,29 +346,4 @@ static int write_all(const pai_alloc *alloc, void *user_data)
   }
   pai_topology_unref(t);
   return rc;
-}
-
-static void no_memory_is_survived(void **state)
-{
-  (void)state;
-  test_faults(write_all, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(text_is_a_tree),
-    cmocka_unit_test(text_tells_states),
-    cmocka_unit_test(text_tells_links),
-    cmocka_unit_test(amounts_have_units),
-    cmocka_unit_test(json_tells_all),
-    cmocka_unit_test(boxes_do_not_overlap),
-    cmocka_unit_test(texts_are_escaped_and_cut),
-    cmocka_unit_test(links_are_a_matrix),
-    cmocka_unit_test(broken_calls_are_refused),
-    cmocka_unit_test(depth_has_its_limit),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

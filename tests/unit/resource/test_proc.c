@@ -1,15 +1,14 @@
 /* The kernel's text files, well-formed and not; counters becoming rates. */
-#include "testing.h"
+#include "cases.h"
 
 #include "base/buf.h"
-#include "resource/sample.h"
+#include "resource/sample/sample.h"
 
 #define WALK(text) pai__proc_walk_of(text, strlen(text))
 #define TEXT(text) text, strlen(text)
 
-static void numbers_are_bounded(void **state)
+TEST(numbers_are_bounded)
 {
-  (void)state;
   assert_int_equal(pai__proc_number(TEXT("42\n")), 42);
   assert_int_equal(pai__proc_number(TEXT(" \t7 9")), 7);
   assert_int_equal(pai__proc_number(TEXT("9223372036854775807")), INT64_MAX);
@@ -24,12 +23,11 @@ static void numbers_are_bounded(void **state)
   assert_int_equal(pai__proc_limit(TEXT("1073741824\n")), 1073741824);
 }
 
-static void fields_are_found(void **state)
+TEST(fields_are_found)
 {
   static const char io[] = "8:0 rbytes=90 wbytes=1 rios=1\n8:16 rbytes=10\n";
   int32_t now = -1, most = -1;
 
-  (void)state;
   assert_int_equal(pai__proc_field(TEXT("a 1\nab 2\nb: 3\n"), "ab"), 2);
   assert_int_equal(pai__proc_field(TEXT("a 1\nab 2\nb: 3\n"), "b:"), 3);
   assert_int_equal(pai__proc_field(TEXT("xa 1\n"), "a"), -1);
@@ -46,7 +44,7 @@ static void fields_are_found(void **state)
   assert_int_equal(most, 800);
 }
 
-static void processors_are_read(void **state)
+TEST(processors_are_read)
 {
   pai__proc_walk w = WALK("cpu  10 5 7 100 3 1 2 4 0 0\n"
                           "cpu0 1 1 1 1\n"
@@ -54,7 +52,6 @@ static void processors_are_read(void **state)
                           "intr 5\ncpu1 1 1 1 1\n");
   pai__proc_cpu c;
 
-  (void)state;
   assert_true(pai__proc_next_cpu(&w, &c));
   assert_int_equal(c.number, -1);
   assert_int_equal(c.user, 15);
@@ -74,7 +71,7 @@ static void processors_are_read(void **state)
   assert_false(pai__proc_next_cpu(&w, &c));
 }
 
-static void disks_are_read(void **state)
+TEST(disks_are_read)
 {
   pai__proc_walk w = WALK(
     "   8  0 sda 10 0 4 9 20 0 6 9 0 55 9 1 1\n"
@@ -86,7 +83,6 @@ static void disks_are_read(void **state)
     "   8  4 sdc 1 0 1 0 1 0 1 0 0 1\n");
   pai__proc_disk d;
 
-  (void)state;
   assert_true(pai__proc_next_disk(&w, &d));
   assert_string_equal(d.name, "sda");
   assert_int_equal(d.reads, 10);
@@ -106,7 +102,7 @@ static void disks_are_read(void **state)
   assert_false(pai__proc_is_part("", "1"));
 }
 
-static void networks_are_read(void **state)
+TEST(networks_are_read)
 {
   pai__proc_walk w =
     WALK("Inter-|   Receive\n face |bytes    packets\n"
@@ -118,7 +114,6 @@ static void networks_are_read(void **state)
          "1 2 3 4 5 6 7 8 9 10 11\n");
   pai__proc_net n;
 
-  (void)state;
   assert_true(pai__proc_next_net(&w, &n));
   assert_string_equal(n.name, "lo");
   assert_int_equal(n.rx_bytes, 1);
@@ -137,12 +132,11 @@ static void networks_are_read(void **state)
   assert_false(pai__proc_is_stacked_net("eth0"));
 }
 
-static void memory_and_load_are_read(void **state)
+TEST(memory_and_load_are_read)
 {
   pai__proc_memory m;
   pai__proc_load l;
 
-  (void)state;
   pai__proc_memory_of(&m, TEXT("MemTotal: 100 kB\nMemFree:  5 kB\nCached: 2 "
                                "kB\nBuffers: 1 kB\nSwapTotal: no\nMemAvailable"
                                ": 99999999999999999999999 kB"));
@@ -165,13 +159,12 @@ static void memory_and_load_are_read(void **state)
   assert_int_equal(l.running, -1);
 }
 
-static void processes_are_read(void **state)
+TEST(processes_are_read)
 {
   static const char good[] =
     "12 (a) b\n(c) S 1 34 56 0 -1 4 1 2 3 4 100 23 9 9 20 0 1 0 777 4096 25 1";
   pai__proc_task t;
 
-  (void)state;
   assert_true(pai__proc_task_of(&t, TEXT(good)));
   assert_int_equal(t.pid, 12);
   assert_string_equal(t.name, "a) b\n(c");
@@ -188,14 +181,13 @@ static void processes_are_read(void **state)
   assert_string_equal(t.name, "a name of more than");
 }
 
-static void cgroups_are_found(void **state)
+TEST(cgroups_are_found)
 {
   static const char text[] = "9:name=systemd:/\n5:cpu,cpuacct:/a\n4:memory:"
                              "/b:c\n3:bad\n0::/v2\n";
   size_t len;
   const char *path;
 
-  (void)state;
   path = pai__proc_cgroup(TEXT(text), "memory", &len);
   assert_int_equal(len, 4);
   assert_memory_equal(path, "/b:c", 4);
@@ -208,9 +200,8 @@ static void cgroups_are_found(void **state)
   assert_null(pai__proc_cgroup("", 0, "", &len));
 }
 
-static void rates_are_of_a_second(void **state)
+TEST(rates_are_of_a_second)
 {
-  (void)state;
   assert_int_equal(pai__rate(100, 300, 1000000), 200);
   assert_int_equal(pai__rate(100, 300, 500000), 400);
   assert_int_equal(pai__rate(0, 1, 3000000), 0);
@@ -225,7 +216,7 @@ static void rates_are_of_a_second(void **state)
   assert_int_equal(pai__rate(0, (uint64_t)1 << 62, (int64_t)1 << 62), 1000000);
 }
 
-static void devices_come_and_go(void **state)
+TEST(devices_come_and_go)
 {
   static const uint64_t one[PAI__COUNTERS] = { 1 },
                         ten[PAI__COUNTERS] = { 10 };
@@ -233,7 +224,6 @@ static void devices_come_and_go(void **state)
   const pai_alloc *a = &pai__libc_alloc;
   bool is_new;
 
-  (void)state;
   pai__devices_begin(&d);
   pai__devices_put(&d, a, "a", one, 1000000, &is_new)->counted = true;
   pai__devices_put(&d, a, "b", one, 1000000, &is_new)->counted = true;
@@ -257,36 +247,32 @@ static void devices_come_and_go(void **state)
   pai__devices_dispose(&d, a);
 }
 
-static void there_may_be_absurdly_many(void **state)
+TEST(there_may_be_absurdly_many)
 {
   pai__devices d = { .count = 0 };
-  pai__buf text;
+  pai__buf text = test_buf();
 
-  (void)state;
-  pai__buf_init(&text, &pai__libc_alloc);
   for (int i = 0; i < 20000; i++)
     pai__buf_printf(&text, "e%d: 1 2 3 4 5 6 7 8 9 10 11\n", i);
   assert_true(pai__buf_ok(&text));
   for (pai_time t = 1; t < 3; t++)
-    assert_int_equal(pai__sample_networks(&d, &pai__libc_alloc, text.data,
-                                          text.len, t, t == 1),
-                     PAI_OK);
+    assert_ok(pai__sample_networks(&d, &pai__libc_alloc, text.data, text.len,
+                                   t, t == 1));
   assert_int_equal(d.count, 16384);
   assert_int_equal(d.sum.count[0], 16384);
   pai__devices_dispose(&d, &pai__libc_alloc);
   pai__buf_dispose(&text);
 }
 
-static void processes_are_compared(void **state)
+TEST(processes_are_compared)
 {
-  pai__task before[] = { { .pid = 5, .started = 1, .ticks = 10 },
-                         { .pid = 7, .started = 1, .ticks = 10 } };
-  pai__task now[] = { { .pid = 9, .started = 9, .ticks = 3 },
-                      { .pid = 7, .started = 2, .ticks = 4 },
-                      { .pid = 5, .started = 1, .ticks = 15 } };
+  pai__sample_task before[] = { { .pid = 5, .started = 1, .ticks = 10 },
+                                { .pid = 7, .started = 1, .ticks = 10 } };
+  pai__sample_task now[] = { { .pid = 9, .started = 9, .ticks = 3 },
+                             { .pid = 7, .started = 2, .ticks = 4 },
+                             { .pid = 5, .started = 1, .ticks = 15 } };
   pai__tasks t = { now, before, 3, 3, 2, 2 };
 
-  (void)state;
   pai__tasks_compare(&t);
   assert_int_equal(now[0].pid, 5); /* in order */
   assert_int_equal(now[0].ticks_more, 5);
@@ -295,24 +281,4 @@ static void processes_are_compared(void **state)
   assert_ptr_equal(pai__tasks_find(&t, 7), &now[1]);
   assert_null(pai__tasks_find(&t, 6));
   assert_null(pai__tasks_find(&t, 10));
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(numbers_are_bounded),
-    cmocka_unit_test(fields_are_found),
-    cmocka_unit_test(processors_are_read),
-    cmocka_unit_test(disks_are_read),
-    cmocka_unit_test(networks_are_read),
-    cmocka_unit_test(memory_and_load_are_read),
-    cmocka_unit_test(processes_are_read),
-    cmocka_unit_test(cgroups_are_found),
-    cmocka_unit_test(rates_are_of_a_second),
-    cmocka_unit_test(devices_come_and_go),
-    cmocka_unit_test(there_may_be_absurdly_many),
-    cmocka_unit_test(processes_are_compared),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

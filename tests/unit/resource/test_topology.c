@@ -1,6 +1,7 @@
 /* test_topology.c - machines as hwloc reads them */
 #include "made.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static pai_topology *synthetic(const char *description)
@@ -16,13 +17,12 @@ static pai_topology *synthetic(const char *description)
 
 /* --- made up by hwloc ------------------------------------------------------------ */
 
-static void descriptions_make_machines(void **state)
+TEST(descriptions_make_machines)
 {
   pai_topology *t =
     synthetic("pack:2 [numa(memory=1073741824)] l3:2 core:4 pu:2");
   pai_topology_summary s = test_sum(t);
 
-  (void)state;
   assert_int_equal(s.packages, 2);
   assert_int_equal(s.numa_nodes, 2);
   assert_int_equal(s.cores, 16);
@@ -43,7 +43,7 @@ static void descriptions_make_machines(void **state)
   pai_topology_unref(t);
 }
 
-static void views_have_ages(void **state)
+TEST(views_have_ages)
 {
   pai_topology *t = synthetic("core:2 pu:1");
   struct {
@@ -53,8 +53,7 @@ static void views_have_ages(void **state)
   pai_topology_object o = { .struct_size = sizeof(o) };
   pai_topology_gpu g = { .struct_size = sizeof(g) };
 
-  (void)state;
-  assert_int_equal(pai_topology_summarize(t, &wide.s), PAI_OK);
+  assert_ok(pai_topology_summarize(t, &wide.s));
   assert_int_equal(wide.newer, 0);
   assert_int_equal(wide.s.struct_size, sizeof(wide));
   wide.s.struct_size = 8;
@@ -68,12 +67,11 @@ static void views_have_ages(void **state)
 
 /* --- this machine ----------------------------------------------------------------- */
 
-static void this_machine_is_read(void **state)
+TEST(this_machine_is_read)
 {
   pai_error *err = NULL;
   pai_topology *t;
 
-  (void)state;
   if (pai_topology_discover(&t, NULL, &err) < 0)
     fail_msg("%s", pai_error_message(err));
   assert_null(err);
@@ -84,99 +82,66 @@ static void this_machine_is_read(void **state)
   pai_topology_unref(t);
 }
 
-/* --- real machines ---------------------------------------------------------------- */
+/* --- real machines -------------------------------------------------------- */
 
-static void a_dgx2(void **state)
+/* Devices, and one of the GPUs.  RSMI's numbers are not in the order of the
+ * buses, and the screen of a management board is no GPU. */
+static const struct {
+  const char *file;
+  uint32_t gpu;
+  const char *text;
+} real[] = {
+  { "nvidiaDGX2.xml", 10,
+    ": 16 GPUs, PCI 12, net 0, InfiniBand 0, disks 0\n"
+    "10 '0000:bc:00.0' NVIDIA 'Tesla V100-SXM3-32GB-H' "
+    "'GPU-c6564b02-e380-0fc2-5578-3343846a933e' '0321019030523' 'nvml10' 0 "
+    "numa 1 15754 MB/s\n" }, /* 12 NVSwitches */
+  { "flux-corona-8xMI50.xml", 0,
+    "corona263: 8 GPUs, PCI 4, net 3, InfiniBand 1, disks 3\n"
+    "0 '0000:63:00.0' AMD 'deon Instinct MI50 32GB' 'GPU-3b72598172e626c4' "
+    "'20080000770c' 'rsmi0' 34342961152 numa 0 31000 MB/s\n" },
+  { "flux-corona-8xMI50.xml", 7,
+    "corona263: 8 GPUs, PCI 4, net 3, InfiniBand 1, disks 3\n"
+    "7 '0000:a3:00.0' AMD 'deon Instinct MI50 32GB' 'GPU-6fe2214172e626c3' "
+    "'20170007010c' 'rsmi7' 34342961152 numa 1 31000 MB/s\n" },
+  { "power8gpudistances.xml", 2,
+    "drac-12.grenoble.grid5000.fr: 4 GPUs, PCI 0, net 0, InfiniBand 0, disks "
+    "0\n"
+    "2 '000a:01:00.0' NVIDIA 'Tesla P100-SXM2-16GB' "
+    "'GPU-ea919830-8251-6a30-e379-daeb01448779' '0322716104229' 'cuda2 "
+    "opencl0d2 nvml2' 17071734784 numa 1 15754 MB/s\n" },
+  { "flux-chimera-multi.xml", 0,
+    "chimera: 2 GPUs, PCI 5, net 3, InfiniBand 0, disks 2\n"
+    "0 '0000:08:00.0' NVIDIA 'GeForce GTX 1070' "
+    "'GPU-4568d7d2-6f64-5ae3-e3c9-a95f595c6082' '' 'renderD128 card0 cuda0 "
+    "nvml0' 8513978368 numa 0 15754 MB/s\n" },
+  { "flux-chimera-multi.xml", 1,
+    "chimera: 2 GPUs, PCI 5, net 3, InfiniBand 0, disks 2\n"
+    "-1 '0000:44:00.0' AMD 'Vega 10 XTX [Radeon Vega Frontier Edition]' '' '' "
+    "'card1 renderD129 controlD65 opencl0d0' 17163091968 numa 2 15754 "
+    "MB/s\n" },
+};
+
+TEST(real_machines_are_read)
 {
-  pai_topology *t = test_real("nvidiaDGX2.xml");
+  for (size_t i = 0; i < PAI__LEN(real); i++) {
+    pai_topology *t = test_real(real[i].file);
+    char text[512], *line;
 
-  (void)state;
-  if (t == NULL)
-    skip();
-  test_tree_holds(t);
-  assert_int_equal(test_sum(t).gpus, 16);
-  assert_int_equal(pai__topo_count(t, 0, PAI_OBJECT_PCI), 12); /* NVSwitches */
-  assert_string_equal(test_gpu(t, 10).model, "Tesla V100-SXM3-32GB-H");
-  assert_string_equal(test_gpu(t, 10).vendor, "NVIDIA");
-  assert_string_equal(test_gpu(t, 10).uuid,
-                      "GPU-c6564b02-e380-0fc2-5578-3343846a933e");
-  assert_string_equal(test_gpu(t, 10).serial, "0321019030523");
-  assert_string_equal(test_gpu(t, 10).pci, "0000:bc:00.0");
-  assert_string_equal(test_gpu(t, 10).backends, "nvml10");
-  assert_int_equal(test_gpu(t, 10).index, 10);
-  assert_int_equal(test_gpu(t, 10).numa_node, 1);
-  assert_int_equal(test_gpu(t, 10).link_mbps, 15754);
-  pai_topology_unref(t);
-}
-
-/* RSMI's numbers are not in the order of the buses; the screen of the
- * management board is no GPU. */
-static void an_mi50_node(void **state)
-{
-  pai_topology *t = test_real("flux-corona-8xMI50.xml");
-
-  (void)state;
-  if (t == NULL)
-    skip();
-  test_tree_holds(t);
-  assert_int_equal(test_sum(t).gpus, 8);
-  assert_string_equal(test_sum(t).name, "corona263");
-  assert_string_equal(test_gpu(t, 0).pci, "0000:63:00.0");
-  assert_string_equal(test_gpu(t, 7).pci, "0000:a3:00.0");
-  assert_string_equal(test_gpu(t, 0).vendor, "AMD");
-  assert_int_equal(test_gpu(t, 0).bytes, (uint64_t)33538048 << 10);
-  assert_int_equal(pai__topo_count(t, 0, PAI_OBJECT_NETWORK), 3);
-  assert_int_equal(pai__topo_count(t, 0, PAI_OBJECT_INFINIBAND), 1);
-  assert_int_equal(pai__topo_count(t, 0, PAI_OBJECT_STORAGE), 3);
-  pai_topology_unref(t);
-}
-
-static void interfaces_of_one_gpu_are_one(void **state)
-{
-  pai_topology *t = test_real("power8gpudistances.xml");
-
-  (void)state;
-  if (t == NULL)
-    skip();
-  test_tree_holds(t);
-  assert_int_equal(test_sum(t).gpus, 4);
-  assert_string_equal(test_gpu(t, 2).backends, "cuda2 opencl0d2 nvml2");
-  assert_int_equal(test_gpu(t, 2).bytes, (uint64_t)16671616 << 10);
-  assert_int_equal(test_gpu(t, 2).numa_node, 1);
-  pai_topology_unref(t);
-}
-
-static void vendors_are_told_apart(void **state)
-{
-  pai_topology *t = test_real("flux-chimera-multi.xml");
-
-  (void)state;
-  if (t == NULL)
-    skip();
-  test_tree_holds(t);
-  assert_int_equal(test_sum(t).gpus, 2);
-  assert_string_equal(test_gpu(t, 0).vendor, "NVIDIA");
-  assert_string_equal(test_gpu(t, 0).backends, "renderD128 card0 cuda0 nvml0");
-  assert_int_equal(test_gpu(t, 0).index, 0);
-  assert_string_equal(test_gpu(t, 1).vendor, "AMD");
-  assert_string_equal(test_gpu(t, 1).model,
-                      "Vega 10 XTX [Radeon Vega Frontier Edition]");
-  assert_int_equal(test_gpu(t, 1).index, PAI_NONE);
-  assert_int_equal(test_gpu(t, 1).numa_node, 2);
-  pai_topology_unref(t);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(descriptions_make_machines),
-    cmocka_unit_test(views_have_ages),
-    cmocka_unit_test(this_machine_is_read),
-    cmocka_unit_test(a_dgx2),
-    cmocka_unit_test(an_mi50_node),
-    cmocka_unit_test(interfaces_of_one_gpu_are_one),
-    cmocka_unit_test(vendors_are_told_apart),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+    if (t == NULL)
+      skip();
+    test_tree_holds(t);
+    line = test_gpu_line(t, real[i].gpu);
+    (void)snprintf(
+      text, sizeof(text),
+      "%s: %u GPUs, PCI %u, net %u, InfiniBand %u, disks %u\n%s\n",
+      test_sum(t).name, test_sum(t).gpus,
+      pai__topo_count(t, 0, PAI_OBJECT_PCI),
+      pai__topo_count(t, 0, PAI_OBJECT_NETWORK),
+      pai__topo_count(t, 0, PAI_OBJECT_INFINIBAND),
+      pai__topo_count(t, 0, PAI_OBJECT_STORAGE), line);
+    assert_string_equal(text, real[i].text);
+    free(line);
+    pai_topology_unref(t);
+  }
 }

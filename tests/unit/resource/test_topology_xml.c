@@ -1,4 +1,5 @@
 /* test_topology_xml.c - what hwloc wrote, and what it is not given to read */
+#include "fake.h"
 #include "made.h"
 
 #include <fcntl.h>
@@ -22,143 +23,179 @@
            "<object type=\"PU\" os_index=\"0\" " SETS(               \
              "0x1") " gp_index=\"3\">"                               \
                     "</object>\n"
-#define BRIDGE                                                               \
-  "<object type=\"Bridge\" gp_index=\"10\" bridge_type=\"0-1\" depth=\"0\" " \
-  "bridge_pci=\"0000:[00-ff]\">\n"
-#define PCI(n, bus, class, id)                                       \
-  "<object type=\"PCIDev\" gp_index=\"" n "\" pci_busid=\"0000:" bus \
-  ":00.0\" pci_type=\"" class " [" id "] [0000:0000] 00\" "          \
-                              "pci_link_speed=\"1.5\">\n"
-#define END "</object>\n"
 #define TAIL "</object>\n</topology>\n"
 
-/* Which PCI devices are GPUs without anybody's word, and in what order. */
-static void the_pci_bus_is_enough(void **state)
+static void add_device(pai__buf *b, const char *line, int index)
 {
-  pai_topology *t = test_xml(
-    HEAD CPU BRIDGE PCI("20", "50", "0380", "1002:66a1") END PCI(
-      "21", "40", "0302", "10de:1db8") END PCI("22", "30", "0300", "10de:1db8")
-      END PCI("23", "10", "1200", "8086:0bd5")
-        END PCI("24", "20", "1200", "1002:74a1")
-          END PCI("25", "60", "0300", "1a03:2000")
-            END /* ASPEED's management board */
-              PCI("26", "61", "0300", "1002:515e") END   /* ES1000, the same */
-                PCI("27", "62", "0300", "102b:0522") END /* Matrox, the same */
-                  PCI("28", "63", "0403", "10de:10f0") END /* sound */
-                    PCI("29", "64", "0200", "8086:1521") END END TAIL);
-  static const char *const pci[] = { "0000:30:00.0", "0000:40:00.0",
-                                     "0000:20:00.0", "0000:50:00.0",
-                                     "0000:10:00.0" };
+  char bus[8], class[8], id[16], type[4], name[16], more[200];
 
-  (void)state;
-  test_tree_holds(t);
-  assert_int_equal(test_sum(t).gpus, 5);
-  for (uint32_t i = 0; i < 5; i++)
-    assert_string_equal(test_gpu(t, i).pci, pci[i]);
-  assert_int_equal(test_gpu(t, 0).index, PAI_NONE);
-  assert_int_equal(test_gpu(t, 0).link_mbps, 1500);
-  assert_string_equal(test_gpu(t, 4).vendor, "Intel");
-  assert_string_equal(test_gpu(t, 0).backends, "");
-  assert_int_equal(pai__topo_count(t, 0, PAI_OBJECT_PCI),
-                   1); /* the network card */
-  pai_topology_unref(t);
+  if (sscanf(line, "pci %7s %7s %15s", bus, class, id) == 3) {
+    pai__buf_printf(b,
+                    "<object type=\"PCIDev\" gp_index=\"%d\" "
+                    "pci_busid=\"0000:%s:00.0\" pci_type=\"%s [%s] "
+                    "[0000:0000] 00\" pci_link_speed=\"1.5\">\n</object>\n",
+                    index, bus, class, id);
+    return;
+  }
+  more[0] = '\0';
+  assert_true(sscanf(line, "os %3s %15s %199[^\n]", type, name, more) >= 2);
+  pai__buf_printf(b,
+                  "<object type=\"OSDev\" gp_index=\"%d\" name=\"%s\" "
+                  "osdev_type=\"%s\">\n",
+                  index, name, type);
+  for (char *key = strtok(more, ";"); key != NULL; key = strtok(NULL, ";")) {
+    char *value = strchr(key, '=');
+
+    *value = '\0';
+    pai__buf_printf(b, "<info name=\"%s\" value=\"%s\"/>\n", key, value + 1);
+  }
+  pai__buf_str(b, "</object>\n");
 }
 
-#define OS(n, type, name, backend, more)                              \
-  "<object type=\"OSDev\" gp_index=\"" n "\" name=\"" name "\" "      \
-  "osdev_type=\"" type "\">\n<info name=\"Backend\" value=\"" backend \
-  "\"/>\n" more END
-#define INFO(name, value) "<info name=\"" name "\" value=\"" value "\"/>\n"
-
-/* Without PCI an interface is a GPU; two interfaces that agree are one; CPUs
- * in OpenCL, screens, and a screen's files are none. */
-static void interfaces_are_enough(void **state)
+/* A machine as Debian's hwloc writes it, which its own reader needs; with
+ * devices, a line each: "pci BUS CLASS VENDOR:DEVICE" behind a bridge, or "os
+ * TYPE NAME KEY=VALUE;..." for what a driver tells.  Freed with free(). */
+static char *xml_of(const char *devices)
 {
-  pai_topology *t = test_xml(
-    HEAD CPU OS("30", "5", "cuda0", "CUDA",
-                INFO("GPUModel", "T4") INFO("CUDAGlobalMemorySize", "1048576"))
-      OS("31", "1", "nvml0", "NVML",
-         INFO("GPUModel", "T4") INFO("NVIDIAUUID", "GPU-7"))
-        OS("32", "1", "nvml1", "NVML", INFO("GPUModel", "T4"))
-          OS("33", "5", "opencl0d0", "OpenCL", INFO("OpenCLDeviceType", "CPU"))
-            OS("34", "5", "opencl1d0", "OpenCL",
-               INFO("OpenCLDeviceType", "GPU") INFO("GPUVendor", "Someone")
-                 INFO("GPUModel", "  A\tB  "))
-              OS("35", "1", ":0.0", "GL",
-                 "") "<object type=\"OSDev\" gp_index=\"36\" name=\"card0\" "
-                     "osdev_type=\"1\"/>" TAIL);
+  bool bridge = strncmp(devices, "pci", 3) == 0;
+  pai__buf b = test_buf();
+  int index = 20;
 
-  (void)state;
-  test_tree_holds(t);
-  assert_int_equal(test_sum(t).gpus, 3);
-  assert_string_equal(test_gpu(t, 0).backends, "cuda0 nvml0");
-  assert_string_equal(test_gpu(t, 0).uuid, "GPU-7");
-  assert_int_equal(test_gpu(t, 0).bytes, 1 << 30);
-  assert_int_equal(test_gpu(t, 0).numa_node, 0);
-  assert_string_equal(test_gpu(t, 1).backends, "nvml1");
-  assert_string_equal(test_gpu(t, 2).vendor, "Someone");
-  assert_string_equal(test_gpu(t, 2).model, "A B");
-  assert_int_equal(pai__topo_count(t, 0, PAI_OBJECT_OTHER), 2);
-  pai_topology_unref(t);
+  pai__buf_str(&b, HEAD CPU);
+  if (bridge)
+    pai__buf_str(&b, "<object type=\"Bridge\" gp_index=\"10\" "
+                     "bridge_type=\"0-1\" depth=\"0\" "
+                     "bridge_pci=\"0000:[00-ff]\">\n");
+  for (const char *line = devices; *line != '\0';
+       line = strchr(line, '\n') + 1)
+    add_device(&b, line, index++);
+  pai__buf_str(&b, bridge ? "</object>\n" TAIL : TAIL);
+  return pai__buf_take(&b);
 }
 
-/* Some drivers give 0 where they know none. */
-static void shared_uuids_are_none(void **state)
+static void expect_gpus(const pai_topology *t, const char *want)
 {
-  pai_topology *t =
-    test_xml(HEAD CPU OS("30", "5", "rsmi0", "RSMI",
-                         INFO("GPUModel", "A") INFO("AMDUUID", "0"))
-               OS("31", "5", "rsmi1", "RSMI",
-                  INFO("GPUModel", "A") INFO("AMDUUID", "7")
-                    INFO("RSMIVRAMSize", "1099511627777"))
-                 OS("32", "5", "rsmi2", "RSMI",
-                    INFO("GPUModel", "A") INFO("AMDUUID", "0")) TAIL);
+  pai__buf b = test_buf();
 
-  (void)state;
-  assert_int_equal(test_sum(t).gpus, 3);
-  assert_int_equal(test_gpu(t, 1).bytes, 0); /* more than there can be */
-  assert_string_equal(test_gpu(t, 0).uuid, "");
-  assert_string_equal(test_gpu(t, 1).uuid, "GPU-7");
-  assert_string_equal(test_gpu(t, 2).uuid, "");
-  pai_topology_unref(t);
+  for (uint32_t i = 0; i < test_sum(t).gpus; i++) {
+    char *line = test_gpu_line(t, i);
+
+    pai__buf_printf(&b, "%s\n", line);
+    free(line);
+  }
+  assert_string_equal(pai__buf_text(&b), want);
+  pai__buf_dispose(&b);
 }
 
-/* The os_index of a PCI device holds its domain, and may be any number; on
- * POWER9 GPUs are in domains 4 and 53. */
-static void devices_in_any_domain_are_read(void **state)
+/* The GPUs of a machine with these devices, and how many of a kind besides. */
+static const struct {
+  const char *devices, *gpus;
+  int kind;
+  uint32_t others;
+} machines[] = {
+  /* which PCI devices are GPUs without anybody's word, and in what order */
+  { "pci 50 0380 1002:66a1\n"
+    "pci 40 0302 10de:1db8\n"
+    "pci 30 0300 10de:1db8\n"
+    "pci 10 1200 8086:0bd5\n"
+    "pci 20 1200 1002:74a1\n"
+    "pci 60 0300 1a03:2000\n" /* ASPEED's management board */
+    "pci 61 0300 1002:515e\n" /* ES1000, the same */
+    "pci 62 0300 102b:0522\n" /* Matrox, the same */
+    "pci 63 0403 10de:10f0\n" /* sound */
+    "pci 64 0200 8086:1521\n",
+    "-1 '0000:30:00.0' NVIDIA '' '' '' '' 0 numa 0 1500 MB/s\n"
+    "-1 '0000:40:00.0' NVIDIA '' '' '' '' 0 numa 0 1500 MB/s\n"
+    "-1 '0000:20:00.0' AMD '' '' '' '' 0 numa 0 1500 MB/s\n"
+    "-1 '0000:50:00.0' AMD '' '' '' '' 0 numa 0 1500 MB/s\n"
+    "-1 '0000:10:00.0' Intel '' '' '' '' 0 numa 0 1500 MB/s\n",
+    PAI_OBJECT_PCI, 1 }, /* the network card */
+  /* Without PCI an interface is a GPU; two interfaces that agree are one; CPUs
+   * in OpenCL, screens, and a screen's files are none. */
+  { "os 5 cuda0 Backend=CUDA;GPUModel=T4;CUDAGlobalMemorySize=1048576\n"
+    "os 1 nvml0 Backend=NVML;GPUModel=T4;NVIDIAUUID=GPU-7\n"
+    "os 1 nvml1 Backend=NVML;GPUModel=T4\n"
+    "os 5 opencl0d0 Backend=OpenCL;OpenCLDeviceType=CPU\n"
+    "os 5 opencl1d0 Backend=OpenCL;OpenCLDeviceType=GPU;GPUVendor=Someone;"
+    "GPUModel=  A\tB  \n"
+    "os 1 :0.0 Backend=GL\n"
+    "os 1 card0\n",
+    "0 ''  'T4' 'GPU-7' '' 'cuda0 nvml0' 1073741824 numa 0 0 MB/s\n"
+    "1 ''  'T4' '' '' 'nvml1' 0 numa 0 0 MB/s\n"
+    "-1 '' Someone 'A B' '' '' 'opencl1d0' 0 numa 0 0 MB/s\n",
+    PAI_OBJECT_OTHER, 2 },
+  /* Some drivers give 0 where they know none; more bytes than there can be. */
+  { "os 5 rsmi0 Backend=RSMI;GPUModel=A;AMDUUID=0\n"
+    "os 5 rsmi1 Backend=RSMI;GPUModel=A;AMDUUID=7;RSMIVRAMSize=1099511627777\n"
+    "os 5 rsmi2 Backend=RSMI;GPUModel=A;AMDUUID=0\n",
+    "0 ''  'A' '' '' 'rsmi0' 0 numa 0 0 MB/s\n"
+    "1 ''  'A' 'GPU-7' '' 'rsmi1' 0 numa 0 0 MB/s\n"
+    "2 ''  'A' '' '' 'rsmi2' 0 numa 0 0 MB/s\n",
+    PAI_OBJECT_OTHER, 0 },
+};
+
+TEST(gpus_are_found)
 {
-  pai_topology *t = test_xml(
-    HEAD CPU BRIDGE
-    "<object type=\"PCIDev\" os_index=\"219152384\" gp_index=\"20\" "
+  for (size_t i = 0; i < PAI__LEN(machines); i++) {
+    char *xml = xml_of(machines[i].devices);
+    pai_topology *t = test_xml(xml);
+
+    test_tree_holds(t);
+    expect_gpus(t, machines[i].gpus);
+    assert_int_equal(pai__topo_count(t, 0, machines[i].kind),
+                     machines[i].others);
+    pai_topology_unref(t);
+    free(xml);
+  }
+}
+
+/* Drivers name what PCI knows; a GPU that the driver does not know is last. */
+TEST(drivers_add_to_what_is_written)
+{
+  pai_topology_options o = PAI_TOPOLOGY_OPTIONS_INIT;
+  pai_gpus_options list = PAI_GPUS_OPTIONS_INIT;
+  char *xml = xml_of("pci 05 0302 10de:2330\npci 10 0302 10de:2330\n");
+  fake_nvml fake;
+  pai_topology *t;
+  pai_gpus *gpus;
+
+  fake_open(&fake, FAKE_NEW);
+  fake.machine("1");
+  list.nvml = FAKE_NEW;
+  list.root = made_root();
+  assert_ok(pai_gpus_new(&gpus, &list, NULL));
+  o.gpus = gpus;
+  assert_ok(pai_topology_parse_xml(&t, xml, strlen(xml), &o, NULL));
+  pai_gpus_free(gpus); /* not kept */
+  expect_gpus(t, "0 '0000:10:00.0' NVIDIA 'NVIDIA A100-SXM4-40GB' "
+                 "'GPU-00000000-0000-0000-0000-000000000000' '' 'nvml0' "
+                 "42949672960 numa 0 1500 MB/s\n"
+                 "-1 '0000:05:00.0' NVIDIA '' '' '' '' 0 numa 0 1500 MB/s\n");
+  pai_topology_unref(t);
+  fake_close(&fake);
+  free(xml);
+}
+
+/* What other versions and programs write, and what the machine is called. */
+static const struct {
+  const char *xml, *name, *gpus;
+} layouts[] = {
+  /* The os_index of a PCI device holds its domain, and may be any number; on
+   * POWER9 GPUs are in domains 4 and 53. */
+  { HEAD CPU
+    "<object type=\"Bridge\" gp_index=\"10\" bridge_type=\"0-1\" "
+    "depth=\"0\" bridge_pci=\"0000:[00-ff]\">\n<object type=\"PCIDev\" "
+    "os_index=\"219152384\" gp_index=\"20\" "
     "pci_busid=\"0035:04:00.0\" pci_type=\"0302 [10de:1db1] [0000:0000] 00\" "
-    "pci_link_speed=\"1.5\"/>\n" END TAIL);
-
-  (void)state;
-  assert_int_equal(test_sum(t).gpus, 1);
-  assert_string_equal(test_gpu(t, 0).pci, "0035:04:00.0");
-  pai_topology_unref(t);
-}
-
-/* hwloc 1 could write its only NUMA node as the outermost object. */
-static void a_numa_node_is_the_outermost_object(void **state)
-{
-  static const char whole[] =
-    "<topology><object type=\"NUMANode\" os_index=\"0\" " SETS(
+    "pci_link_speed=\"1.5\"/>\n</object>\n" TAIL,
+    "", "-1 '0035:04:00.0' NVIDIA '' '' '' '' 0 numa 0 1500 MB/s\n" },
+  /* hwloc 1 could write its only NUMA node as the outermost object. */
+  { "<topology><object type=\"NUMANode\" os_index=\"0\" " SETS(
       "0x1") " local_memory=\"1073741824\"><object type=\"PU\" "
-             "os_index=\"0\" " SETS("0x1") "/></object></topology>";
-  pai_topology *t = test_xml(whole);
-
-  (void)state;
-  assert_int_equal(test_sum(t).pus, 1);
-  assert_int_equal(test_sum(t).numa_nodes, 1);
-  pai_topology_unref(t);
-}
-
-/* What another program has laid out anew, and elements that are not used. */
-static void other_layouts_are_read(void **state)
-{
-  pai_topology *t = test_xml(
-    "<?xml version='1.0'?><!-- a -->\n<topology\n version='2.0' ><object\n"
+             "os_index=\"0\" " SETS("0x1") "/></object></topology>",
+    "", "" },
+  /* What another program has laid out anew, and elements that are not used. */
+  { "<?xml version='1.0'?><!-- a -->\n<topology\n version='2.0' ><object\n"
     "type = 'Machine' cpuset='0x1' complete_cpuset='0x1' nodeset='0x1' "
     "complete_nodeset='0x1' gp_index='1' é='1'><info name='HostName' "
     "value='a&apos;&lt;&amp;>\"b'/><banana><object/></banana>"
@@ -166,14 +203,21 @@ static void other_layouts_are_read(void **state)
     "nodeset='0x1' complete_nodeset='0x1' gp_index='2'/>"
     "<object type='PU' os_index='0' cpuset='0x1' complete_cpuset='0x1' "
     "nodeset='0x1' complete_nodeset='0x1' gp_index='3' ></object >"
-    "<!-- b --></object></topology>");
-  pai_topology_object o = { .struct_size = sizeof(o) };
+    "<!-- b --></object></topology>",
+    "a'<&>\"b", "" },
+};
 
-  (void)state;
-  assert_int_equal(pai_topology_view_object(t, 0, &o), PAI_OK);
-  assert_string_equal(o.name, "a'<&>\"b");
-  assert_int_equal(test_sum(t).pus, 1);
-  pai_topology_unref(t);
+TEST(other_layouts_are_read)
+{
+  for (size_t i = 0; i < PAI__LEN(layouts); i++) {
+    pai_topology *t = test_xml(layouts[i].xml);
+
+    assert_string_equal(test_object(t, 0).name, layouts[i].name);
+    assert_int_equal(test_sum(t).pus, 1);
+    assert_int_equal(test_sum(t).numa_nodes, 1);
+    expect_gpus(t, layouts[i].gpus);
+    pai_topology_unref(t);
+  }
 }
 
 /* --- bad input -------------------------------------------------------------------- */
@@ -194,7 +238,7 @@ static void expect_wrong(const char *text, size_t len, int code, uint32_t line,
   test_expect_error(err, code, part);
 }
 
-static void wrong_xml_is_told(void **state)
+TEST(wrong_xml_is_told)
 {
   static const struct {
     const char *text;
@@ -264,7 +308,6 @@ static void wrong_xml_is_told(void **state)
       "hwloc does not understand" },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     expect_wrong(rows[i].text, strlen(rows[i].text), rows[i].code,
                  rows[i].line, rows[i].column, rows[i].part);
@@ -272,12 +315,10 @@ static void wrong_xml_is_told(void **state)
 }
 
 /* Texts that grow: what one more of is refused. */
-static void xml_that_explodes_is_refused(void **state)
+TEST(xml_that_explodes_is_refused)
 {
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__buf_str(&b, "<topology><object type='Machine'>");
   for (int i = 0; i < 200; i++)
     pai__buf_str(&b, "<object>");
@@ -299,14 +340,12 @@ static void xml_that_explodes_is_refused(void **state)
 }
 
 /* Any beginning of a file is an error with a place, and never a crash. */
-static void truncated_files_are_told(void **state)
+TEST(truncated_files_are_told)
 {
-  static const char text[] =
-    HEAD CPU BRIDGE PCI("20", "50", "0380", "1002:66a1") END END TAIL;
+  char *text = xml_of("pci 50 0380 1002:66a1\n");
 
-  (void)state;
   pai_topology_unref(test_xml(text));
-  for (size_t len = 0; len + 1 < sizeof(text) - 1; len++) {
+  for (size_t len = 0; len + 1 < strlen(text); len++) {
     char *exact = malloc(len + 1);
     pai_error *err = NULL;
     pai_topology *t;
@@ -319,9 +358,10 @@ static void truncated_files_are_told(void **state)
     test_expect_error(err, PAI_EINVAL, "this XML cannot be read");
     free(exact);
   }
+  free(text);
 }
 
-static void wrong_descriptions_are_told(void **state)
+TEST(wrong_descriptions_are_told)
 {
   static const struct {
     const char *text;
@@ -358,7 +398,6 @@ static void wrong_descriptions_are_told(void **state)
       PAI_ELIMIT, "65536 objects" },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai_error *err = NULL;
     pai_topology *t;
@@ -369,37 +408,33 @@ static void wrong_descriptions_are_told(void **state)
   }
 }
 
-static void options_and_files_are_checked(void **state)
+TEST(options_and_files_are_checked)
 {
   pai_topology_options o = PAI_TOPOLOGY_OPTIONS_INIT;
   pai_error *err = NULL;
   pai_topology *t;
 
-  (void)state;
   o.struct_size = 3;
-  assert_int_equal(pai_topology_discover(&t, &o, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "struct_size");
+  assert_fails(pai_topology_discover(&t, &o, &err), err, PAI_EINVAL,
+               "struct_size");
   o.struct_size = sizeof(o);
   o.max_bytes = 100;
-  assert_int_equal(
+  assert_fails(
     pai_topology_parse_xml(&t, HEAD CPU TAIL, strlen(HEAD CPU TAIL), &o, &err),
-    PAI_ELIMIT);
-  test_expect_error(err, PAI_ELIMIT, "100 are read");
-  assert_int_equal(pai_topology_load(&t, "/nowhere/at.xml", NULL, &err),
-                   PAI_ENOTFOUND);
-  test_expect_error(err, PAI_ENOTFOUND, "/nowhere/at.xml");
-  assert_int_equal(pai_topology_load(&t, NULL, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "without");
-  assert_int_equal(pai_topology_parse_xml(&t, NULL, 0, NULL, &err),
-                   PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "without");
-  assert_int_equal(pai_topology_synthetic(&t, NULL, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "without");
+    err, PAI_ELIMIT, "the limit is 100");
+  assert_fails(pai_topology_load(&t, "/nowhere/at.xml", NULL, &err), err,
+               PAI_ENOTFOUND, "/nowhere/at.xml");
+  assert_fails(pai_topology_load(&t, NULL, NULL, &err), err, PAI_EINVAL,
+               "without");
+  assert_fails(pai_topology_parse_xml(&t, NULL, 0, NULL, &err), err,
+               PAI_EINVAL, "without");
+  assert_fails(pai_topology_synthetic(&t, NULL, NULL, &err), err, PAI_EINVAL,
+               "without");
 }
 
 /* hwloc may not write to the host's terminal: all of the above, with standard
  * error in a file. */
-static void nothing_is_printed(void **state)
+TEST(nothing_is_printed)
 {
   char path[] = "/tmp/openpai-test-XXXXXX";
   int file = mkstemp(path), kept = dup(2);
@@ -407,9 +442,9 @@ static void nothing_is_printed(void **state)
 
   assert_true(file >= 0 && kept >= 0);
   assert_true(dup2(file, 2) >= 0);
-  wrong_xml_is_told(state);
-  wrong_descriptions_are_told(state);
-  truncated_files_are_told(state);
+  wrong_xml_is_told();
+  wrong_descriptions_are_told();
+  truncated_files_are_told();
   written = lseek(file, 0, SEEK_END);
   assert_true(dup2(kept, 2) >= 0);
   (void)close(kept);
@@ -422,15 +457,11 @@ static void nothing_is_printed(void **state)
 
 static int read_both(const pai_alloc *alloc, void *user_data)
 {
-  static const char text[] =
-    HEAD CPU BRIDGE PCI("20", "50", "0380", "1002:66a1")
-      OS("31", "1", "rsmi0", "RSMI",
-         INFO("GPUModel", "MI50") INFO("AMDUUID", "12")) END END TAIL;
   pai_topology_options o = { .struct_size = sizeof(o), .alloc = alloc };
+  const char *text = user_data;
   pai_topology *t = NULL, *u = NULL;
-  int rc = pai_topology_parse_xml(&t, text, sizeof(text) - 1, &o, NULL);
+  int rc = pai_topology_parse_xml(&t, text, strlen(text), &o, NULL);
 
-  (void)user_data;
   if (rc == PAI_OK) {
     assert_string_equal(test_gpu(t, 0).uuid, "GPU-12");
     rc = pai_topology_synthetic(&u, "pack:2 core:2 pu:2", &o, NULL);
@@ -441,29 +472,11 @@ static int read_both(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
+TEST(no_memory_is_survived)
 {
-  (void)state;
-  test_faults(read_both, NULL);
-}
+  char *text = xml_of("pci 50 0380 1002:66a1\n"
+                      "os 1 rsmi0 Backend=RSMI;GPUModel=MI50;AMDUUID=12\n");
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_pci_bus_is_enough),
-    cmocka_unit_test(interfaces_are_enough),
-    cmocka_unit_test(shared_uuids_are_none),
-    cmocka_unit_test(devices_in_any_domain_are_read),
-    cmocka_unit_test(a_numa_node_is_the_outermost_object),
-    cmocka_unit_test(other_layouts_are_read),
-    cmocka_unit_test(wrong_xml_is_told),
-    cmocka_unit_test(xml_that_explodes_is_refused),
-    cmocka_unit_test(truncated_files_are_told),
-    cmocka_unit_test(wrong_descriptions_are_told),
-    cmocka_unit_test(options_and_files_are_checked),
-    cmocka_unit_test(nothing_is_printed),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  test_faults(read_both, text);
+  free(text);
 }

@@ -1,6 +1,8 @@
 /* random_world.c - see random_world.h */
 #include "random_world.h"
 
+#include "wild.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,22 +10,32 @@
 enum { FIRST_PORT = 20000, LAST_PORT = 20009 };
 
 const random_variant random_variants[] = {
-  { "fifo", NULL },
-  { "fifo", "{\"greedy\":true,\"place\":\"spread\"}" },
-  { "backfill", NULL },
-  { "backfill", "{\"mode\":\"conservative\",\"assume\":20}" },
-  { "priority", NULL },
-  { "priority", "{\"strict\":true,\"place\":\"pack\"}" },
-  { "priority", "{\"reclaim\":false}" },
-  { "capacity", NULL },
-  { "fair", NULL },
-  { "fair", "{\"mode\":\"decay\",\"half_life\":20,\"shares\":false}" },
-  { "k8s", NULL },
-  { "k8s", "{\"shares\":false}" },
-  { "k8s", "{\"reclaim\":false,\"place\":\"first\"}" },
-  { "hived", NULL },
+  { "fifo", NULL, NULL },
+  { "fifo", "{\"greedy\":true,\"place\":\"spread\"}", NULL },
+  { "fifo", "{\"greedy\":true,\"place\":\"topo\"}", NULL },
+  { "fifo", "{\"place\":\"score\"}", NULL },
+  { "backfill", NULL, NULL },
+  { "backfill", "{\"mode\":\"conservative\",\"assume\":20}", NULL },
+  { "priority", NULL, NULL },
+  { "priority", "{\"strict\":true,\"place\":\"pack\"}", NULL },
+  { "priority", "{\"reclaim\":false}", NULL },
+  { "capacity", NULL, NULL },
+  { "fair", NULL, NULL },
+  { "fair", "{\"mode\":\"decay\",\"half_life\":20,\"shares\":false}", NULL },
+  { "k8s", NULL, NULL },
+  { "k8s", "{\"shares\":false}", NULL },
+  { "k8s", "{\"reclaim\":false,\"place\":\"first\"}", NULL },
+  { "hived", NULL, NULL },
+  { "wild", NULL, &wild_policy },
 };
 const size_t random_nvariants = PAI__LEN(random_variants);
+
+uint64_t random_number_of(const char *name, uint64_t otherwise)
+{
+  const char *text = getenv(name);
+
+  return text != NULL ? strtoull(text, NULL, 10) : otherwise;
+}
 
 uint32_t random_below(random_world *w, uint32_t n)
 {
@@ -82,7 +94,8 @@ static void draw_machines(random_world *w, uint32_t *count)
   uint32_t kinds = 1 + random_below(w, 3);
 
   for (uint32_t i = 0; i < kinds; i++)
-    count[random_below(w, PAI__LEN(machines))] += 1 + random_below(w, 3);
+    count[random_below(w, PAI__LEN(machines))] +=
+      1 + random_below(w, one_in(w, 4) ? 12 : 3); /* many that are alike */
   if (count[PAI__LEN(machines) - 1] != 0) /* without GPUs there are no cells */
     count[random_below(w, 2)] += 1;
 }
@@ -203,13 +216,40 @@ static pai_cluster *make_cluster(random_world *w)
   return c;
 }
 
+pai_sched *random_world_make(const random_world *w)
+{
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  pai_error *err = NULL;
+  pai_sched *s;
+
+  o.policy = w->variant->table == NULL ? w->variant->policy : NULL;
+  o.policy_options = w->variant->options;
+  o.table = w->variant->table;
+  o.first_port = FIRST_PORT;
+  o.last_port = LAST_PORT;
+  if (pai_sched_new(&s, w->cluster, &o, &err) < 0)
+    fail_msg("seed %" PRIu64 ", %s: %s\n%s", w->seed, w->variant->policy,
+             pai_error_message(err), w->machines);
+  return s;
+}
+
+pai_sched *random_world_load(const random_world *w, const char *saved)
+{
+  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
+  pai_error *err = NULL;
+  pai_sched *s;
+
+  o.table = w->variant->table;
+  if (pai_sched_load(&s, saved, strlen(saved), &o, &err) < 0)
+    fail_msg("seed %" PRIu64 ", %s: %s\n%s", w->seed, w->variant->policy,
+             pai_error_message(err), saved);
+  return s;
+}
+
 void random_world_begin(random_world *w, uint64_t seed,
                         const random_variant *variant)
 {
-  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
   uint32_t count[PAI__LEN(machines)] = { 0 };
-  pai_error *err = NULL;
-  pai_cluster *c;
 
   *w = (random_world){
     .seed = seed, .variant = variant, .prng = { seed * 1000003 }, .now = 1
@@ -221,15 +261,8 @@ void random_world_begin(random_world *w, uint64_t seed,
   draw_machines(w, count);
   list_types(w, count);
   write_machines(w, count);
-  c = make_cluster(w);
-  o.policy = variant->policy;
-  o.policy_options = variant->options;
-  o.first_port = FIRST_PORT;
-  o.last_port = LAST_PORT;
-  if (pai_sched_new(&w->s, c, &o, &err) < 0)
-    fail_msg("seed %" PRIu64 ", %s: %s\n%s", seed, variant->policy,
-             pai_error_message(err), w->machines);
-  pai_cluster_free(c);
+  w->cluster = make_cluster(w);
+  w->s = random_world_make(w);
 }
 
 static int write_log(void *file, const char *bytes, size_t len)
@@ -243,19 +276,21 @@ void random_world_log(random_world *w, const char *path)
   FILE *file = fopen(path, "w");
 
   assert_non_null(file); /* closed when the test ends */
-  assert_int_equal(pai_sched_set_log(w->s, write_log, file, NULL), PAI_OK);
+  assert_ok(pai_sched_set_log(w->s, write_log, file, NULL));
 }
 
 void random_world_end(random_world *w)
 {
   pai_sched_free(w->s);
-  w->s = NULL;
+  for (int i = 0; i < RANDOM_BESIDE; i++)
+    pai_sched_free(w->beside[i]);
+  pai_cluster_free(w->cluster);
 }
 
 /* --- what is asked for ---------------------------------------------------- */
 
 /* Events that cannot be true are refused; of these there are some. */
-static int tell(random_world *w, pai_sched_event e)
+int random_world_tell(random_world *w, pai_sched_event e)
 {
   int rc;
 
@@ -265,6 +300,9 @@ static int tell(random_world *w, pai_sched_event e)
   if (rc == PAI_ENOMEM || rc == PAI_EINTERNAL)
     fail_msg("%s, seed %" PRIu64 ": event %d answers %s", w->variant->policy,
              w->seed, e.kind, pai_code_name(rc));
+  for (int i = 0; i < RANDOM_BESIDE; i++)
+    if (w->beside[i] != NULL)
+      assert_int_equal(pai_sched_send(w->beside[i], &e, NULL), rc);
   w->taken += rc == PAI_OK;
   w->refused += rc < 0;
   return rc;
@@ -288,14 +326,16 @@ static pai_want any_want(random_world *w)
                  .name = roles[random_below(w, 3)],
                  .type =
                    one_in(w, 2) ? w->types[random_below(w, w->ntypes)] : NULL,
-                 .tasks = one_in(w, 3) ? 1 + random_below(w, 4) : 1,
+                 .tasks = one_in(w, 2) ? 1 + random_below(w, 4) : 1,
                  .gpus = gpus <= w->gpus ? gpus : gpus - w->gpus,
                  .cpus = random_below(w, 3),
                  .ports = one_in(w, 3) ? random_below(w, 4) : 0,
                  .memory =
                    one_in(w, 4) ? (uint64_t)random_below(w, 4) << 30 : 0 };
 
-  x.min_tasks = one_in(w, 3) ? random_below(w, x.tasks + 1) : 0;
+  x.min_tasks = one_in(w, 2) ? random_below(w, x.tasks + 1) : 0;
+  if (one_in(w, 3))
+    x.cpu_millis = 50 * random_below(w, 20);
   return x;
 }
 
@@ -327,7 +367,8 @@ static void submit_one(random_world *w)
 
   for (size_t i = 0; i < PAI__LEN(wants); i++)
     wants[i] = any_want(w);
-  (void)tell(w, (pai_sched_event){ .kind = PAI_SCHED_SUBMIT, .request = &q });
+  (void)random_world_tell(
+    w, (pai_sched_event){ .kind = PAI_SCHED_SUBMIT, .request = &q });
 }
 
 void random_world_submit(random_world *w)
@@ -356,8 +397,9 @@ static void change(random_world *w)
   } else {
     e.key = keys[random_below(w, PAI__LEN(keys))];
     e.number = (int64_t)random_below(w, 7) - 1;
+    e.cpu_millis = one_in(w, 4) ? random_below(w, 1001) : 0;
   }
-  (void)tell(w, e);
+  (void)random_world_tell(w, e);
 }
 
 static const char *any_node(random_world *w)
@@ -377,7 +419,7 @@ static void reserve(random_world *w)
                         .nnodes = nodes[0] != nodes[1] ? 2 : 1 };
 
   r.to = r.from + 1 + random_below(w, 30);
-  (void)tell(
+  (void)random_world_tell(
     w, (pai_sched_event){ .kind = PAI_SCHED_RESERVE, .reservation = &r });
 }
 
@@ -385,18 +427,20 @@ static void set_cluster(random_world *w)
 {
   pai_cluster *c = make_cluster(w);
 
-  (void)tell(w, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c });
+  (void)random_world_tell(
+    w, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c });
   pai_cluster_free(c);
 }
 
 static void disturb_node(random_world *w)
 {
-  (void)tell(w, (pai_sched_event){
-                  .kind = PAI_SCHED_NODE,
-                  .node = any_node(w),
-                  .gpu = one_in(w, 3) ? (int32_t)random_below(w, 4) : -1,
-                  .number = one_in(w, 2) ? 0 : random_below(w, 3),
-                  .text = "dust" });
+  (void)random_world_tell(
+    w,
+    (pai_sched_event){ .kind = PAI_SCHED_NODE,
+                       .node = any_node(w),
+                       .gpu = one_in(w, 3) ? (int32_t)random_below(w, 4) : -1,
+                       .number = one_in(w, 2) ? 0 : random_below(w, 3),
+                       .text = "dust" });
 }
 
 /* An instance that runs, of any request, or none. */
@@ -419,7 +463,7 @@ static void end_run(random_world *w, int kind)
   pai_sched_event e = { .kind = kind, .number = one_in(w, 4) };
 
   if (any_run(w, &e.id, &e.instance))
-    (void)tell(w, e);
+    (void)random_world_tell(w, e);
 }
 
 void random_world_happen(random_world *w)
@@ -431,27 +475,29 @@ void random_world_happen(random_world *w)
   case 0: reserve(w); break;
   case 1: set_cluster(w); break;
   case 2:
-    (void)tell(w, (pai_sched_event){ .kind = PAI_SCHED_UNRESERVE,
-                                     .text = one_in(w, 2) ? "one" : "two" });
+    (void)random_world_tell(
+      w, (pai_sched_event){ .kind = PAI_SCHED_UNRESERVE,
+                            .text = one_in(w, 2) ? "one" : "two" });
     break;
   case 3:
   case 4: disturb_node(w); break;
   case 5:
-    (void)tell(
+    (void)random_world_tell(
       w, (pai_sched_event){ .kind = PAI_SCHED_LOSE_PORT,
                             .node = any_node(w),
                             .number = FIRST_PORT + random_below(w, 10) });
     break;
   case 6:
-    (void)tell(w, (pai_sched_event){ .kind = PAI_SCHED_REGAIN_PORTS });
+    (void)random_world_tell(
+      w, (pai_sched_event){ .kind = PAI_SCHED_REGAIN_PORTS });
     break;
   case 7:
   case 8:
-    (void)tell(w, (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
-                                     .id = any_request(w),
-                                     .instance = one_in(w, 2)
-                                                   ? PAI_SCHED_ALL
-                                                   : random_below(w, 3) });
+    (void)random_world_tell(
+      w, (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
+                            .id = any_request(w),
+                            .instance = one_in(w, 2) ? PAI_SCHED_ALL
+                                                     : random_below(w, 3) });
     break;
   case 9:
   case 10:
@@ -467,91 +513,4 @@ void random_world_happen(random_world *w)
     else
       end_run(w, PAI_SCHED_FINISHED);
   }
-}
-
-/* --- what is decided ------------------------------------------------------ */
-
-typedef struct decided {
-  pai_decision *list;
-  size_t n;
-} decided;
-
-/* Before anything is told: that changes them. */
-static decided read_decisions(const random_world *w, size_t n)
-{
-  decided d = { calloc(n + 1, sizeof(*d.list)), n };
-
-  assert_non_null(d.list);
-  for (size_t i = 0; i < d.n; i++) {
-    d.list[i].struct_size = sizeof(d.list[i]);
-    assert_int_equal(pai_sched_decision(w->s, i, &d.list[i]), PAI_OK);
-  }
-  return d;
-}
-
-static void obey(random_world *w, const pai_decision *d)
-{
-  pai_sched_event e = { .id = d->id, .instance = d->instance };
-
-  switch (d->kind) {
-  case PAI_DECISION_START: e.kind = PAI_SCHED_STARTED; break;
-  case PAI_DECISION_SHRINK: e.kind = PAI_SCHED_RESIZED; break;
-  case PAI_DECISION_STOP:
-    e.kind =
-      d->cause == PAI_STOP_PREEMPTED ? PAI_SCHED_RETURNED : PAI_SCHED_FINISHED;
-    break;
-  default: return;
-  }
-  (void)tell(w, e);
-}
-
-static size_t decide(random_world *w, bool all)
-{
-  pai_error *err = NULL;
-  int n = pai_sched_decide(w->s, w->now, &err);
-  decided d;
-
-  if (n < 0)
-    fail_msg("%s %s, seed %" PRIu64 ": %s: %s", w->variant->policy,
-             w->variant->options != NULL ? w->variant->options : "", w->seed,
-             pai_code_name(n), pai_error_message(err));
-  d = read_decisions(w, n < 0 ? 0 : (size_t)n);
-  for (size_t i = 0; i < d.n; i++)
-    if (all || one_in(w, 2))
-      obey(w, &d.list[i]);
-  free(d.list);
-  w->decisions += d.n;
-  return d.n;
-}
-
-size_t random_world_decide(random_world *w)
-{
-  return decide(w, w->prompt);
-}
-
-size_t random_world_settle(const random_world *w)
-{
-  random_world copy = *w;
-  size_t n = 0, most = 1, each;
-
-  for (uint64_t id = 0; (id = pai_sched_next(w->s, id)) != 0;) {
-    pai_request_view q = { .struct_size = sizeof(q) };
-
-    assert_int_equal(pai_sched_view_request(w->s, id, &q), PAI_OK);
-    most += q.waiting + q.running;
-  }
-  /* Each may start, be stopped for somebody more important, and be resized on
-   * the way. */
-  most *= 40;
-  assert_int_equal(pai_sched_fork(&copy.s, w->s, NULL), PAI_OK);
-  do {
-    n += each = decide(&copy, true);
-    if (n > most)
-      fail_msg("%s %s, seed %" PRIu64 ": no end of decisions at one time",
-               w->variant->policy,
-               w->variant->options != NULL ? w->variant->options : "",
-               w->seed);
-  } while (each != 0);
-  random_world_end(&copy);
-  return n;
 }

@@ -6,27 +6,49 @@
 
 static char text[4096];
 
+pai_cluster *scene_cluster(const char *description, const pai_alloc *alloc)
+{
+  pai_cluster_options co = PAI_CLUSTER_OPTIONS_INIT;
+  bool one_line = strchr(description, '\n') == NULL;
+  pai_cluster *c = NULL;
+  pai_error *err = NULL;
+  int rc;
+
+  co.alloc = alloc;
+  if (one_line && strstr(description, "nodes:") != NULL)
+    rc = pai_cluster_synthetic(&c, description, &co, &err);
+  else
+    rc = pai_cluster_parse(&c, description, strlen(description), &co, &err);
+  if (rc < 0 && rc != PAI_ENOMEM)
+    fail_msg("%s\n%s", pai_error_message(err), description);
+  pai_error_free(err);
+  return c;
+}
+
+int scene_set_cluster(pai_sched *s, const char *description, pai_error **err)
+{
+  pai_cluster *c = scene_cluster(description, NULL);
+  int rc = scene_event(
+    s, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c }, err);
+
+  pai_cluster_free(c);
+  return rc;
+}
+
 pai_sched *scene_new(const char *description, const char *policy,
                      const char *options, const pai_alloc *alloc)
 {
-  pai_cluster_options co = PAI_CLUSTER_OPTIONS_INIT;
   pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
-  pai_cluster *cluster;
+  pai_cluster *cluster = scene_cluster(description, alloc);
   pai_sched *s = NULL;
 
-  co.alloc = o.alloc = alloc;
+  if (cluster == NULL)
+    return NULL;
+  o.alloc = alloc;
   o.policy = policy;
   o.policy_options = options;
   o.first_port = 20000;
   o.last_port = 20009;
-  if (strstr(description, "nodes:") != NULL &&
-      strchr(description, '\n') == NULL) {
-    if (pai_cluster_synthetic(&cluster, description, &co, NULL) < 0)
-      return NULL;
-  } else if (pai_cluster_parse(&cluster, description, strlen(description), &co,
-                               NULL) < 0) {
-    return NULL;
-  }
   if (pai_sched_new(&s, cluster, &o, NULL) < 0)
     assert_null(s);
   pai_cluster_free(cluster);
@@ -37,7 +59,7 @@ pai_time scene_now(const pai_sched *s)
 {
   pai_sched_view view = { .struct_size = sizeof(view) };
 
-  assert_int_equal(pai_sched_view_sums(s, &view), PAI_OK);
+  assert_ok(pai_sched_view_sums(s, &view));
   return view.now;
 }
 
@@ -73,10 +95,37 @@ int scene_submit(pai_sched *s, uint64_t id, uint32_t tasks, uint32_t gpus)
     s, &(pai_request){ .id = id, .wants = &want, .nwants = 1 }, NULL);
 }
 
+int scene_submit_to(pai_sched *s, uint64_t id, const char *vc, uint32_t tasks,
+                    uint32_t gpus, int priority)
+{
+  pai_want want = scene_want(tasks, gpus);
+
+  return scene_request(
+    s,
+    &(pai_request){
+      .id = id, .vc = vc, .priority = priority, .wants = &want, .nwants = 1 },
+    NULL);
+}
+
 int scene_finish(pai_sched *s, uint64_t id)
 {
   return scene_event(
     s, (pai_sched_event){ .kind = PAI_SCHED_FINISHED, .id = id }, NULL);
+}
+
+int scene_returned(pai_sched *s, uint64_t id)
+{
+  return scene_event(
+    s, (pai_sched_event){ .kind = PAI_SCHED_RETURNED, .id = id }, NULL);
+}
+
+int scene_cancel(pai_sched *s, uint64_t id)
+{
+  return scene_event(s,
+                     (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
+                                        .id = id,
+                                        .instance = PAI_SCHED_ALL },
+                     NULL);
 }
 
 int scene_change(pai_sched *s, uint64_t id, const char *key, int64_t number)
@@ -107,23 +156,32 @@ static size_t add_decision(size_t at, const pai_decision *d)
 
 const char *scene_decide(pai_sched *s)
 {
+  const char *decisions;
+
+  (void)scene_try_decide(s, &decisions);
+  return decisions;
+}
+
+int scene_try_decide(pai_sched *s, const char **decisions)
+{
   pai_decision d = { .struct_size = sizeof(d) };
   pai_error *err = NULL;
   size_t at = 0;
   int n = pai_sched_decide(s, scene_now(s), &err);
 
   text[0] = '\0';
+  *decisions = text;
   if (n < 0) {
     (void)snprintf(text, sizeof(text), "%s", pai_error_message(err));
     pai_error_free(err);
-    return text;
+    return n;
   }
   for (int i = 0; i < n; i++) {
-    assert_int_equal(pai_sched_decision(s, (size_t)i, &d), PAI_OK);
+    assert_ok(pai_sched_decision(s, (size_t)i, &d));
     at = add_decision(at, &d);
   }
   assert_int_equal(pai_sched_decision(s, (size_t)n, &d), PAI_ENOTFOUND);
-  return text;
+  return n;
 }
 
 const char *scene_places(const pai_sched *s, uint64_t id, uint32_t instance)

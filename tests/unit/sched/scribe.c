@@ -3,6 +3,8 @@
 
 #include "sched/sched.h"
 
+#include <stdlib.h>
+
 int scribe_write(void *buf, const char *bytes, size_t len)
 {
   pai__buf_add(buf, bytes, len);
@@ -12,7 +14,7 @@ int scribe_write(void *buf, const char *bytes, size_t len)
 void scribe_save(const pai_sched *s, pai__buf *out)
 {
   pai__buf_init(out, &pai__libc_alloc);
-  assert_int_equal(pai_sched_save(s, scribe_write, out, NULL), PAI_OK);
+  assert_ok(pai_sched_save(s, scribe_write, out, NULL));
   assert_non_null(strchr(pai__buf_text(out), '\n'));
   assert_ptr_equal(strchr(pai__buf_text(out), '\n'),
                    pai__buf_text(out) + out->len - 1);
@@ -21,7 +23,7 @@ void scribe_save(const pai_sched *s, pai__buf *out)
 void scribe_save_lean(const pai_sched *s, pai__buf *out)
 {
   pai__buf_init(out, &pai__libc_alloc);
-  assert_int_equal(pai__save_lean(s, out, NULL), PAI_OK);
+  assert_ok(pai__save_lean(s, out, NULL));
 }
 
 void scribe_decisions(const pai_sched *s, pai__buf *out)
@@ -29,8 +31,7 @@ void scribe_decisions(const pai_sched *s, pai__buf *out)
   pai_decision d = { .struct_size = sizeof(d) };
 
   for (size_t i = 0; pai_sched_decision(s, i, &d) == PAI_OK; i++)
-    assert_int_equal(pai_sched_write_decision(s, i, scribe_write, out, NULL),
-                     PAI_OK);
+    assert_ok(pai_sched_write_decision(s, i, scribe_write, out, NULL));
 }
 
 pai_sched *scribe_replay(const char *log, const pai_policy *table,
@@ -76,4 +77,15 @@ void scribe_same(const pai__buf *a, const pai__buf *b)
   print_error("they part at byte %zu:\n%.300s\n%.300s\n", i,
               x + (i > 100 ? i - 100 : 0), y + (i > 100 ? i - 100 : 0));
   fail();
+}
+
+char *scribe_quotes(const char *text)
+{
+  char *out = strdup(text);
+
+  assert_non_null(out);
+  for (char *at = out; *at != '\0'; at++)
+    if (*at == '\'')
+      *at = '"';
+  return out;
 }

@@ -24,4 +24,7 @@ pai_sched *scribe_replay(const char *log, const pai_policy *table,
 /* Two texts are equal, or the test fails with where they part. */
 void scribe_same(const pai__buf *a, const pai__buf *b);
 
+/* A copy of a text with " for '; freed with free(). */
+char *scribe_quotes(const char *text);
+
 #endif

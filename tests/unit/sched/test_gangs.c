@@ -1,436 +1,21 @@
 /* Gangs that run: how they grow and shrink, who makes room, what is claimed. */
-#include "scene.h"
+#include "sched/policy/orders.h"
 
-/* A policy that does what it is told to. */
-typedef struct order {
-  int (*decide)(const pai_policy_host *host);
-  uint32_t want, tasks; /* of request 1 */
-  pai_task_place places[4];
-  size_t nplaces;
-  int said;
-} order;
+#define FOURS "nodes:2 gpu:4 cpus:8"
 
-static order todo;
+static const char kinds[] = "skus:\n"
+                            "  a: {gpu: a100, gpus: 4, cpus: 8}\n"
+                            "  b: {gpu: b100, gpus: 4, cpus: 8}\n"
+                            "nodes:\n"
+                            "  - {name: x, sku: b}\n"
+                            "  - {name: y, sku: a}\n"
+                            "  - {name: z, sku: b}\n";
 
-static int decide(void *state, void *data, const pai_policy_host *host)
-{
-  (void)state;
-  (void)data;
-  todo.said = todo.decide(host);
-  return todo.said < 0 ? todo.said : PAI_OK;
-}
-
-static const pai_policy obedient = { .struct_size = sizeof(obedient),
-                                     .version = PAI_POLICY_VERSION,
-                                     .name = "obedient",
-                                     .decide = decide };
-
-static pai_sched *scene_of(const char *description, const pai_alloc *alloc)
-{
-  pai_sched_options o = PAI_SCHED_OPTIONS_INIT;
-  pai_cluster *c;
-  pai_sched *s;
-
-  o.alloc = alloc;
-  o.table = &obedient;
-  if (strchr(description, '\n') == NULL)
-    assert_int_equal(pai_cluster_synthetic(&c, description, NULL, NULL),
-                     PAI_OK);
-  else
-    assert_int_equal(
-      pai_cluster_parse(&c, description, strlen(description), NULL, NULL),
-      PAI_OK);
-  if (pai_sched_new(&s, c, &o, NULL) < 0)
-    assert_null(s);
-  pai_cluster_free(c);
-  return s;
-}
-
-/* --- what it is told to --------------------------------------------------- */
-
-static int start_all(const pai_policy_host *host)
-{
-  uint64_t next;
-  int rc = 0;
-
-  for (uint64_t id = host->next_waiting(host, 0); id != 0 && rc >= 0;
-       id = next) {
-    next = host->next_waiting(host, id);
-    rc = host->start(host, id, NULL);
-  }
-  return rc;
-}
-
-static int start_all_over(const pai_policy_host *host)
-{
-  uint64_t next;
-  int rc = 0;
-
-  for (uint64_t id = host->next_waiting(host, 0); id != 0 && rc >= 0;
-       id = next) {
-    next = host->next_waiting(host, id);
-    rc = host->start_over(host, id, NULL);
-  }
-  return rc;
-}
-
-static int resize_first(const pai_policy_host *host)
-{
-  return host->resize(host, 1, 0, todo.want, todo.tasks);
-}
-
-static int claim_last(const pai_policy_host *host)
-{
-  uint64_t last = 0;
-
-  for (uint64_t id = host->next_waiting(host, 0); id != 0;
-       id = host->next_waiting(host, id))
-    last = id;
-  return host->claim_at(host, last, todo.places, todo.nplaces);
-}
-
-/* Nobody makes room for 2, until 1 is told to stop. */
-static int stop_between(const pai_policy_host *host)
-{
-  int rc = host->start_over(host, 2, NULL);
-
-  if (rc >= 0)
-    rc = host->preempt(host, 1, 0, 2);
-  return rc >= 0 ? host->start_over(host, 2, NULL) : rc;
-}
-
-static const char *decide_by(pai_sched *s,
-                             int (*how)(const pai_policy_host *host))
-{
-  todo.decide = how;
-  return scene_decide(s);
-}
-
-static const char *resize(pai_sched *s, uint32_t want, uint32_t tasks)
-{
-  todo.want = want;
-  todo.tasks = tasks;
-  return decide_by(s, resize_first);
-}
-
-static const char *claim(pai_sched *s, uint32_t node, uint64_t first,
-                         uint64_t second)
-{
-  todo.nplaces = second != 0 ? 2 : 1;
-  todo.places[0] = (pai_task_place){ .struct_size = sizeof(pai_task_place),
-                                     .node = node,
-                                     .gpus = first };
-  todo.places[1] = todo.places[0];
-  todo.places[1].gpus = second;
-  return decide_by(s, claim_last);
-}
-
-static int tell(pai_sched *s, int kind, uint64_t id)
-{
-  return scene_event(s, (pai_sched_event){ .kind = kind, .id = id }, NULL);
-}
-
-/* --- growing and shrinking ------------------------------------------------ */
-
-/* Two wants, of which the first may do with one task. */
-static int submit_elastic(pai_sched *s, const char *within)
-{
-  pai_want wants[2] = { scene_want(4, 1), scene_want(1, 1) };
-
-  wants[0].min_tasks = 1;
-  wants[0].ports = 2;
-  wants[1].ports = 3;
-  return scene_request(
-    s,
-    &(pai_request){ .id = 1, .wants = wants, .nwants = 2, .within = within },
-    NULL);
-}
-
-/* Ports of task `task`, the first one of them. */
-static uint32_t port_of(const pai_sched *s, uint32_t task)
-{
-  pai_task_place p = { .struct_size = sizeof(p) };
-
-  assert_int_equal(pai_sched_task(s, 1, 0, task, &p), PAI_OK);
-  return p.ports[0];
-}
-
-static void a_gang_shrinks_and_grows(void **state)
-{
-  pai_sched *s = scene_of("nodes:2 gpu:4 cpus:8", NULL);
-  pai_sched_view v = { .struct_size = sizeof(v) };
-  uint32_t last;
-
-  (void)state;
-  assert_int_equal(submit_elastic(s, NULL), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 1");
-  assert_string_equal(scene_places(s, 1, 0), "0:1 0:2 0:4 0:8 1:1");
-  last = port_of(s, 4);
-  assert_string_equal(resize(s, 0, 2), "shrink 1 to 2");
-  assert_int_equal(pai_sched_view_sums(s, &v), PAI_OK);
-  assert_int_equal(v.free_gpus, 3); /* they hold their places still */
-  assert_string_equal(scene_places(s, 1, 0), "0:1 0:2 0:4 0:8 1:1");
-  assert_int_equal(tell(s, PAI_SCHED_RESIZED, 1), PAI_OK);
-  assert_int_equal(tell(s, PAI_SCHED_RESIZED, 1), PAI_ENOTFOUND);
-  assert_int_equal(pai_sched_view_sums(s, &v), PAI_OK);
-  assert_int_equal(v.free_gpus, 5);
-  assert_string_equal(scene_places(s, 1, 0), "0:1 0:2 1:1");
-  assert_int_equal(port_of(s, 2), last);
-  assert_int_equal(scene_submit(s, 2, 1, 1), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 2");
-  assert_string_equal(resize(s, 0, 4), "grow 1 to 4");
-  assert_string_equal(scene_places(s, 1, 0), "0:1 0:2 1:2 1:4 1:1");
-  assert_int_equal(port_of(s, 4), last);
-  assert_int_not_equal(port_of(s, 3), port_of(s, 2));
-  assert_int_equal(scene_finish(s, 1), PAI_OK);
-  assert_int_equal(scene_finish(s, 2), PAI_OK);
-  assert_int_equal(pai_sched_view_sums(s, &v), PAI_OK);
-  assert_int_equal(v.free_gpus, 8);
-  pai_sched_free(s);
-}
-
-static void sizes_that_cannot_be(void **state)
-{
-  pai_sched *s = scene_of("nodes:2 gpu:4 cpus:8", NULL);
-
-  (void)state;
-  assert_int_equal(submit_elastic(s, NULL), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 1");
-  (void)resize(s, 0, 0);
-  assert_int_equal(todo.said, PAI_EINVAL);
-  (void)resize(s, 0, 5);
-  assert_int_equal(todo.said, PAI_EINVAL);
-  (void)resize(s, 1, 0);
-  assert_int_equal(todo.said, PAI_EINVAL);
-  (void)resize(s, 2, 1);
-  assert_int_equal(todo.said, PAI_EINVAL);
-  assert_string_equal(resize(s, 0, 4), ""); /* as it is */
-  assert_int_equal(todo.said, 1);
-  assert_string_equal(resize(s, 0, 1), "shrink 1 to 1");
-  (void)resize(s, 0, 2); /* not before it has shrunk */
-  assert_int_equal(todo.said, PAI_EBUSY);
-  assert_int_equal(tell(s, PAI_SCHED_RESIZED, 1), PAI_OK);
-  assert_int_equal(scene_submit(s, 2, 2, 3), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 2");
-  assert_string_equal(resize(s, 0, 2), ""); /* there is no room */
-  assert_int_equal(todo.said, 0);
-  assert_string_equal(scene_places(s, 1, 0), "0:1 1:1");
-  pai_sched_free(s);
-}
-
-static void what_it_grows_by_is_beside_it(void **state)
-{
-  static const char kinds[] = "skus:\n"
-                              "  a: {gpu: a100, gpus: 4, cpus: 8}\n"
-                              "  b: {gpu: b100, gpus: 4, cpus: 8}\n"
-                              "nodes:\n"
-                              "  - {name: x, sku: b}\n"
-                              "  - {name: y, sku: a}\n"
-                              "  - {name: z, sku: b}\n";
-  pai_sched *s = scene_of("nodes:2 gpu:8 cpus:16", NULL);
-  pai_want want = scene_want(2, 3);
-
-  (void)state;
-  assert_int_equal(submit_elastic(s, "node"), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 1");
-  assert_string_equal(resize(s, 0, 1), "shrink 1 to 1");
-  assert_int_equal(tell(s, PAI_SCHED_RESIZED, 1), PAI_OK);
-  assert_int_equal(scene_submit(s, 2, 1, 5), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 2");
-  assert_string_equal(scene_places(s, 2, 0), "0:6e");
-  assert_string_equal(resize(s, 0, 4), ""); /* 1 is left, 8 on the other */
-  assert_string_equal(resize(s, 0, 2), "grow 1 to 2");
-  assert_string_equal(scene_places(s, 1, 0), "0:1 0:80 0:10");
-  pai_sched_free(s);
-
-  s = scene_of(kinds, NULL);
-  assert_int_equal(submit_elastic(s, NULL), PAI_OK); /* 5: not of a */
-  assert_string_equal(decide_by(s, start_all), "start 1");
-  assert_string_equal(resize(s, 0, 1), "shrink 1 to 1");
-  assert_int_equal(tell(s, PAI_SCHED_RESIZED, 1), PAI_OK);
-  assert_string_equal(scene_places(s, 1, 0), "0:1 2:1");
-  want.type = "b100";
-  assert_int_equal(
-    scene_request(s, &(pai_request){ .id = 2, .wants = &want, .nwants = 1 },
-                  NULL),
-    PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 2");
-  assert_string_equal(resize(s, 0, 2), ""); /* only the other kind is left */
-  pai_sched_free(s);
-}
-
-/* Growing again and again takes no more memory. */
-static void the_old_is_given_back(void **state)
-{
-  test_tally t;
-  size_t before = 0;
-  pai_sched *s;
-
-  (void)state;
-  test_tally_init(&t);
-  s = scene_of("nodes:2 gpu:4 cpus:8", &t.alloc);
-  assert_int_equal(submit_elastic(s, NULL), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 1");
-  for (int i = 0; i < 200; i++) {
-    if (i == 20)
-      before = t.live;
-    assert_string_equal(resize(s, 0, 1), "shrink 1 to 1");
-    assert_int_equal(tell(s, PAI_SCHED_RESIZED, 1), PAI_OK);
-    assert_string_equal(resize(s, 0, 4), "grow 1 to 4");
-  }
-  assert_int_equal(t.live, before);
-  pai_sched_free(s);
-}
-
-/* --- room is made --------------------------------------------------------- */
-
-static int submit_with(pai_sched *s, uint64_t id, const char *vc,
-                       uint32_t gpus, int priority)
-{
-  pai_want want = scene_want(1, gpus);
-
-  return scene_request(
-    s,
-    &(pai_request){
-      .id = id, .vc = vc, .wants = &want, .nwants = 1, .priority = priority },
-    NULL);
-}
-
-static uint64_t lent_to(const pai_sched *s, size_t vc)
-{
-  pai_sched_vc_view v = { .struct_size = sizeof(v) };
-
-  assert_int_equal(pai_sched_view_vc(s, vc, &v), PAI_OK);
-  return v.lent;
-}
-
-static void the_opportunistic_give_way(void **state)
-{
-  static const char site[] = "skus: {box: {gpu: a100, gpus: 4, cpus: 8}}\n"
-                             "nodes: [{name: \"n[1-2]\", sku: box}]\n"
-                             "virtualClusters:\n"
-                             "  l: {cells: {box: 1}}\n"
-                             "  r: {cells: {box: 1}}\n";
-  pai_sched *s = scene_of(site, NULL);
-
-  (void)state;
-  for (uint64_t id = 1; id <= 4; id++)
-    assert_int_equal(
-      submit_with(s, id, "l", 2, id < 4 ? PAI_SCHED_OPPORTUNISTIC : 0),
-      PAI_OK);
-  assert_string_equal(decide_by(s, start_all_over),
-                      "start 1, start 2, start 3, start 4");
-  assert_int_equal(lent_to(s, 0), 6);
-  assert_int_equal(submit_with(s, 5, "r", 4, 0), PAI_OK);
-  assert_string_equal(decide_by(s, start_all_over),
-                      "stop 2 preempted, stop 1 preempted");
-  assert_string_equal(scene_places(s, 5, 0), "");
-  assert_int_equal(lent_to(s, 0), 6); /* they are there, still */
-  assert_int_equal(tell(s, PAI_SCHED_RETURNED, 1), PAI_OK);
-  assert_int_equal(lent_to(s, 0), 4);
-  assert_string_equal(decide_by(s, start_all), "");
-  assert_int_equal(tell(s, PAI_SCHED_RETURNED, 2), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 5");
-  assert_int_equal(submit_with(s, 6, "r", 2, 1), PAI_OK);
-  assert_string_equal(decide_by(s, start_all_over), "stop 5 preempted");
-  assert_int_equal(scene_finish(s, 5), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 6, start 1");
-  assert_int_equal(lent_to(s, 0), 4);
-  pai_sched_free(s);
-}
-
-static void what_is_claimed_is_kept(void **state)
-{
-  pai_sched *s = scene_of("nodes:2 gpu:4 cpus:8", NULL);
-
-  (void)state;
-  assert_int_equal(scene_submit(s, 1, 1, 2), PAI_OK);
-  assert_int_equal(scene_submit(s, 2, 1, 2), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 1, start 2");
-  assert_int_equal(scene_submit(s, 3, 2, 2), PAI_OK);
-  assert_string_equal(claim(s, 0, 0x5, 0xa),
-                      "stop 2 preempted, stop 1 preempted");
-  assert_int_equal(todo.said, 0);
-  assert_int_equal(scene_submit(s, 4, 1, 2), PAI_OK);
-  (void)claim(s, 0, 0x3, 0);
-  assert_int_equal(todo.said, PAI_EBUSY); /* somebody's, by now */
-  assert_int_equal(tell(s, PAI_SCHED_RETURNED, 1), PAI_OK);
-  assert_int_equal(scene_finish(s, 2), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 3, start 1, start 4");
-  assert_string_equal(scene_places(s, 3, 0), "0:5 0:a");
-  assert_string_equal(scene_places(s, 1, 0), "1:3");
-  assert_int_equal(scene_submit(s, 5, 1, 4), PAI_OK);
-  assert_int_equal(scene_finish(s, 3), PAI_OK);
-  assert_string_equal(claim(s, 0, 0xf, 0), "start 5"); /* nobody is there */
-  pai_sched_free(s);
-}
-
-static int submit_cpus(pai_sched *s, uint64_t id, uint32_t cpus, int priority)
-{
-  pai_want want = scene_want(1, 0);
-  pai_request q = {
-    .id = id, .wants = &want, .nwants = 1, .priority = priority
-  };
-
-  want.cpus = cpus;
-  return scene_request(s, &q, NULL);
-}
-
-/* CPUs are nobody's in particular: the least important ones go, as few as it
- * takes. */
-static void cpus_alone_are_made_room_for(void **state)
-{
-  pai_sched *s = scene_of("nodes:2 gpu:4 cpus:8", NULL);
-
-  (void)state;
-  assert_int_equal(submit_cpus(s, 1, 2, 3), PAI_OK);
-  assert_int_equal(submit_cpus(s, 2, 1, 1), PAI_OK);
-  assert_int_equal(submit_cpus(s, 3, 5, 2), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 1, start 2, start 3");
-  assert_string_equal(scene_places(s, 3, 0), "0:0");
-  /* 2 alone would not do, and with 3 it may stay. */
-  assert_int_equal(submit_cpus(s, 4, 4, 9), PAI_OK);
-  assert_string_equal(claim(s, 0, 0, 0), "stop 3 preempted");
-  assert_int_equal(tell(s, PAI_SCHED_RETURNED, 3), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 4, start 3");
-  assert_string_equal(scene_places(s, 4, 0), "0:0");
-  assert_string_equal(scene_places(s, 3, 0), "1:0");
-  pai_sched_free(s);
-}
-
-static void claims_that_could_never_be(void **state)
-{
-  pai_sched *s = scene_of("nodes:2 gpu:4 cpus:8", NULL);
-  pai_want want = scene_want(2, 1);
-  pai_request q = { .id = 2, .wants = &want, .nwants = 1 };
-  pai_sched_node_view v = { .struct_size = sizeof(v) };
-
-  (void)state;
-  assert_int_equal(scene_submit(s, 1, 1, 2), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 1");
-  want.cpus = 5;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  (void)claim(s, 0, 0x4, 0x4); /* one GPU twice, */
-  assert_int_equal(todo.said, PAI_EBUSY);
-  (void)claim(s, 0, 0x1, 0x1); /* also one that another holds */
-  assert_int_equal(todo.said, PAI_EBUSY);
-  (void)claim(s, 0, 0x1, 0x2); /* 10 of 8 CPUs */
-  assert_int_equal(todo.said, PAI_EBUSY);
-  (void)claim(s, 0, 0x1, 0);
-  assert_int_equal(todo.said, PAI_EINVAL); /* one place for two tasks */
-  (void)claim(s, 0, 0x10, 0x20);
-  assert_int_equal(todo.said, PAI_EINVAL); /* there are no such GPUs */
-  (void)claim(s, 7, 0x1, 0x2);
-  assert_int_equal(todo.said, PAI_EINVAL);
-  (void)claim(s, 0, 0x3, 0xc);
-  assert_int_equal(todo.said, PAI_EINVAL); /* two each */
-  assert_int_equal(pai_sched_view_node(s, 0, &v), PAI_OK);
-  assert_int_equal(v.free_mask, 0xc);
-  assert_int_equal(v.free_cpus, 7);
-  assert_string_equal(decide_by(s, start_all), "start 2");
-  assert_string_equal(scene_places(s, 2, 0), "0:4 1:1");
-  pai_sched_free(s);
-}
+static const char site[] = "skus: {box: {gpu: a100, gpus: 4, cpus: 8}}\n"
+                           "nodes: [{name: \"n[1-2]\", sku: box}]\n"
+                           "virtualClusters:\n"
+                           "  l: {cells: {box: 1}}\n"
+                           "  r: {cells: {box: 1}}\n";
 
 #define TWO_SHARES(l, r)                   \
   "skus:\n"                                \
@@ -441,154 +26,169 @@ static void claims_that_could_never_be(void **state)
   "  - {name: o1, sku: old}\n"             \
   "virtualClusters: {l: {cells: {" l "}}, r: {cells: {" r "}}}\n"
 
-/* It may count on what leaves its virtual cluster, and on no more. */
-static void claims_keep_to_shares(void **state)
-{
-  static const char before[] = TWO_SHARES("box: 1", "box: 1, old: 1");
-  static const char after[] = TWO_SHARES("old: 1", "box: 2");
-  pai_sched *s = scene_of(before, NULL);
-  pai_cluster *c;
+static const char before[] = TWO_SHARES("box: 1", "box: 1, old: 1");
+static const char after[] = TWO_SHARES("old: 1", "box: 2");
 
-  (void)state;
-  assert_int_equal(submit_with(s, 1, "r", 4, 0), PAI_OK);
-  assert_int_equal(submit_with(s, 2, "l", 4, 0), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 1, start 2");
-  assert_int_equal(submit_with(s, 3, "l", 4, 5), PAI_OK);
-  (void)claim(s, 0, 0xf, 0); /* which is of r */
-  assert_int_equal(todo.said, PAI_EBUSY);
-  assert_string_equal(claim(s, 1, 0xf, 0), "stop 2 preempted");
-  assert_int_equal(pai_cluster_parse(&c, after, strlen(after), NULL, NULL),
-                   PAI_OK);
-  assert_int_equal(
-    scene_event(
-      s, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c }, NULL),
-    PAI_OK);
-  pai_cluster_free(c);
-  assert_string_equal(decide_by(s, start_all), ""); /* 2 is there, still */
-  assert_string_equal(scene_lack(s, 3), "");
-  assert_int_equal(scene_finish(s, 2), PAI_OK);
-  assert_int_equal(submit_with(s, 4, "r", 4, 0), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 3, start 4");
-  assert_string_equal(scene_places(s, 3, 0), "2:f"); /* what l has now */
-  assert_string_equal(scene_places(s, 4, 0), "1:f");
+/* Two wants, of which the first may do with one task. */
+#define ELASTIC "submit 1 tasks=4 min_tasks=1 gpus=1 ports=2 + gpus=1 ports=3"
+
+/* A task of 1, and the first one of its ports. */
+static uint32_t port_of(const pai_sched *s, uint32_t task)
+{
+  pai_task_place p = { .struct_size = sizeof(p) };
+
+  assert_ok(pai_sched_task(s, 1, 0, task, &p));
+  return p.ports[0];
+}
+
+TEST(a_gang_shrinks_and_grows)
+{
+  pai_sched *s = orders_new(FOURS, NULL);
+  uint32_t last;
+
+  orders_script(s, ELASTIC "; start => start 1\n"
+                           "places 1 0:1 0:2 0:4 0:8 1:1\n");
+  last = port_of(s, 4);
+  orders_script(s, "resize 0 2 => shrink 1 to 2\n"
+                   /* They hold their places still. */
+                   "sums free_gpus=3; places 1 0:1 0:2 0:4 0:8 1:1\n"
+                   "resized 1; resized 1 !ENOTFOUND; sums free_gpus=5\n"
+                   "places 1 0:1 0:2 1:1\n");
+  assert_int_equal(port_of(s, 2), last);
+  orders_script(s, "submit 2 gpus=1; start => start 2\n"
+                   "resize 0 4 => grow 1 to 4\n"
+                   "places 1 0:1 0:2 1:2 1:4 1:1\n");
+  assert_int_equal(port_of(s, 4), last);
+  assert_int_not_equal(port_of(s, 3), port_of(s, 2));
+  orders_script(s, "finish 1-2; sums free_gpus=8");
   pai_sched_free(s);
 }
 
-/* A place must be what is wanted: of its type, and all of one kind. */
-static void places_are_of_the_kind_that_is_wanted(void **state)
+/* Growing again and again takes no more memory. */
+TEST(the_old_is_given_back)
 {
-  static const char site[] = TWO_SHARES("box: 1", "box: 1, old: 1");
-  pai_sched *s = scene_of(site, NULL);
-  pai_want want = scene_want(2, 2);
-  pai_request q = { .id = 1, .vc = "r", .wants = &want, .nwants = 1 };
+  test_tally t;
+  size_t first = 0;
+  pai_sched *s;
 
-  (void)state;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  (void)claim(s, 0, 0x3, 0xc);
-  assert_int_equal(todo.said, 1); /* both of one kind */
-  want = scene_want(1, 0);
-  want.type = "old"; /* the SKU */
-  q.id = 2;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  (void)claim(s, 1, 0, 0);
-  assert_int_equal(todo.said, PAI_EINVAL);
-  assert_string_equal(claim(s, 2, 0, 0), "start 2");
-  want = scene_want(2, 1);
-  q.id = 3;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  todo.places[0].node = 2;
-  todo.places[0].gpus = 0x1;
-  todo.places[1].node = 1;
-  todo.places[1].gpus = 0x1;
-  todo.nplaces = 2;
-  (void)decide_by(s, claim_last);
-  assert_int_equal(todo.said, PAI_EINVAL); /* a v100 and an a100 */
-  pai_sched_free(s);
-}
-
-/* --- failing memory ------------------------------------------------------- */
-
-static int story(const pai_alloc *alloc, void *user_data)
-{
-  pai_sched *s = scene_of("nodes:2 gpu:4 cpus:8", alloc);
-  int (*const steps[])(const pai_policy_host *) = {
-    start_all, resize_first, resize_first, start_all_over, claim_last
-  };
-  static const uint32_t sizes[] = { 0, 1, 4, 0, 0 };
-  int rc = s != NULL ? submit_elastic(s, NULL) : PAI_ENOMEM;
-
-  (void)user_data;
-  for (size_t i = 0; i < PAI__LEN(steps) && rc == PAI_OK; i++) {
-    todo.decide = steps[i];
-    todo.tasks = sizes[i];
-    todo.want = 0;
-    if (i == 3)
-      rc = submit_with(s, 2, NULL, 4, 7);
-    if (i == 4)
-      rc = submit_with(s, 3, NULL, 2, 0);
-    todo.nplaces = 1;
-    todo.places[0] = (pai_task_place){ .struct_size = sizeof(pai_task_place),
-                                       .node = 1,
-                                       .gpus = 0x3 };
-    if (rc == PAI_OK)
-      rc = pai_sched_decide(s, 0, NULL);
-    rc = rc < 0 ? rc : PAI_OK;
-    (void)tell(s, PAI_SCHED_RESIZED, 1);
+  test_tally_init(&t);
+  s = orders_new(FOURS, &t.alloc);
+  orders_script(s, ELASTIC "; start => start 1");
+  for (int i = 0; i < 200; i++) {
+    if (i == 20)
+      first = t.live;
+    orders_script(s, "resize 0 1 => shrink 1 to 1; resized 1\n"
+                     "resize 0 4 => grow 1 to 4\n");
   }
-  if (s != NULL) { /* whatever happened, all of it can end */
-    pai_sched_view v = { .struct_size = sizeof(v) };
-    uint64_t id;
-
-    while ((id = pai_sched_next(s, 0)) != 0 &&
-           scene_event(s,
-                       (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
-                                          .id = id,
-                                          .instance = PAI_SCHED_ALL },
-                       NULL) == PAI_OK)
-      (void)scene_finish(s, id);
-    assert_int_equal(pai_sched_view_sums(s, &v), PAI_OK);
-    if (id == 0)
-      assert_int_equal(v.free_gpus, 8);
-  }
-  pai_sched_free(s);
-  return rc;
-}
-
-static void who_found_nobody_may_find_somebody(void **state)
-{
-  pai_sched *s = scene_of("nodes:1 gpu:8 cpus:8", NULL);
-
-  (void)state;
-  assert_int_equal(submit_with(s, 1, NULL, 8, 9), PAI_OK);
-  assert_string_equal(decide_by(s, start_all), "start 1");
-  assert_int_equal(submit_with(s, 2, NULL, 8, 5), PAI_OK);
-  assert_string_equal(decide_by(s, stop_between), "stop 1 preempted");
-  assert_string_equal(scene_lack(s, 2), "victims");
+  assert_int_equal(t.live, first);
   pai_sched_free(s);
 }
 
-static void failing_memory_is_survived(void **state)
-{
-  (void)state;
-  test_faults(story, NULL);
-}
+#define GANGS(test, where) \
+  .name = #test, .cluster = where, .table = &orders_policy, .own = orders_own
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_gang_shrinks_and_grows),
-    cmocka_unit_test(sizes_that_cannot_be),
-    cmocka_unit_test(what_it_grows_by_is_beside_it),
-    cmocka_unit_test(the_old_is_given_back),
-    cmocka_unit_test(the_opportunistic_give_way),
-    cmocka_unit_test(what_is_claimed_is_kept),
-    cmocka_unit_test(cpus_alone_are_made_room_for),
-    cmocka_unit_test(claims_that_could_never_be),
-    cmocka_unit_test(claims_keep_to_shares),
-    cmocka_unit_test(places_are_of_the_kind_that_is_wanted),
-    cmocka_unit_test(who_found_nobody_may_find_somebody),
-    cmocka_unit_test(failing_memory_is_survived),
-  };
+static const scene_case cases[] = {
+  { GANGS(sizes_that_cannot_be, FOURS),
+    .script = ELASTIC "; start => start 1\n"
+                      "resize 0 0 => any; said EINVAL\n"
+                      "resize 0 5 => any; said EINVAL\n"
+                      "resize 1 0 => any; said EINVAL\n"
+                      "resize 2 1 => any; said EINVAL\n"
+                      "resize 0 4 => nothing; said 1\n" /* as it is */
+                      "resize 0 1 => shrink 1 to 1\n"
+                      /* Not before it has shrunk. */
+                      "resize 0 2 => any; said EBUSY; resized 1\n"
+                      "submit 2 tasks=2 gpus=3; start => start 2\n"
+                      "resize 0 2 => nothing; said 0\n" /* there is no room */
+                      "places 1 0:1 1:1\n" },
+  { GANGS(what_it_grows_by_is_beside_it, "nodes:2 gpu:8 cpus:16"),
+    .script = ELASTIC " within=node; start => start 1\n"
+                      "resize 0 1 => shrink 1 to 1; resized 1\n"
+                      "submit 2 gpus=5; start => start 2; places 2 0:6e\n"
+                      /* 1 is left, 8 on the other. */
+                      "resize 0 4 => nothing; resize 0 2 => grow 1 to 2\n"
+                      "places 1 0:1 0:80 0:10\n" },
+  { GANGS(what_it_grows_by_is_of_its_kind, kinds),
+    .script = ELASTIC "; start => start 1\n" /* 5: not of a */
+                      "resize 0 1 => shrink 1 to 1; resized 1\n"
+                      "places 1 0:1 2:1\n"
+                      "submit 2 tasks=2 gpus=3 type=b100; start => start 2\n"
+                      /* Only the other kind is left. */
+                      "resize 0 2 => nothing\n" },
+  { GANGS(the_opportunistic_give_way, site),
+    .script = "submit 1-3 vc=l gpus=2 priority=-1; submit 4 vc=l gpus=2; over "
+              "=> start 1, start 2, start 3, start 4\n"
+              "vc 0 lent=6; submit 5 vc=r gpus=4 => stop 2 preempted, "
+              "stop 1 preempted\n"
+              "places 5 -; vc 0 lent=6\n" /* they are there, still */
+              "returned 1; vc 0 lent=4; start => nothing\n"
+              "returned 2 => start 5\n"
+              "submit 6 vc=r gpus=2 priority=1; over => stop 5 preempted\n"
+              "finish 5; start => start 6, start 1; vc 0 lent=4\n" },
+  { GANGS(what_is_claimed_is_kept, FOURS),
+    .script = "submit 1-2 gpus=2; start => start 1, start 2\n"
+              "submit 3 tasks=2 gpus=2\n"
+              "claim 0:0x5 0:0xa => stop 2 preempted, stop 1 preempted\n"
+              "said 0; submit 4 gpus=2\n"
+              "claim 0:0x3 => any; said EBUSY\n" /* somebody's, by now */
+              "returned 1; finish 2; start => start 3, start 1, start 4\n"
+              "places 3 0:5 0:a; places 1 1:3; submit 5 gpus=4; finish 3\n"
+              "claim 0:0xf => start 5\n" /* nobody is there */ },
+  /* CPUs are nobody's in particular: the least important ones go, as few as it
+   * takes. */
+  { GANGS(cpus_alone_are_made_room_for, FOURS),
+    .script = "submit 1 cpus=2 priority=3; submit 2 cpus=1 priority=1\n"
+              "submit 3 cpus=5 priority=2; start\n"
+              "=> start 1, start 2, start 3; places 3 0:0\n"
+              /* 2 alone would not do, and with 3 it may stay. */
+              "submit 4 cpus=4 priority=9; claim 0:0 => stop 3 preempted\n"
+              "returned 3; start => start 4, start 3\n"
+              "places 4 0:0; places 3 1:0\n" },
+  { GANGS(claims_that_could_never_be, FOURS),
+    .script = "submit 1 gpus=2; start => start 1\n"
+              "submit 2 tasks=2 gpus=1 cpus=5\n"
+              "claim 0:0x4 0:0x4 => any; said EBUSY\n" /* one GPU twice, */
+              /* also one that another holds; and 10 of 8 CPUs. */
+              "claim 0:0x1 0:0x1 => any; said EBUSY\n"
+              "claim 0:0x1 0:0x2 => any; said EBUSY\n"
+              /* One place for two tasks, no such GPUs, no such node, two GPUs
+               * each. */
+              "claim 0:0x1 => any; said EINVAL\n"
+              "claim 0:0x10 0:0x20 => any; said EINVAL\n"
+              "claim 7:0x1 7:0x2 => any; said EINVAL\n"
+              "claim 0:0x3 0:0xc => any; said EINVAL\n"
+              "node 0 free_mask=0xc free_cpus=7\n"
+              "start => start 2; places 2 0:4 1:1\n" },
+  /* It may count on what leaves its virtual cluster, and on no more. */
+  { GANGS(claims_keep_to_shares, before), .other = after,
+    .script = "submit 1 vc=r gpus=4; submit 2 vc=l gpus=4; start "
+              "=> start 1, start 2\n"
+              "submit 3 vc=l gpus=4 priority=5\n"
+              "claim 0:0xf => any; said EBUSY\n" /* which is of r */
+              "claim 1:0xf => stop 2 preempted\n"
+              "cluster; start => nothing; lack 3 -\n" /* 2 is there, still */
+              "finish 2; submit 4 vc=r gpus=4 => start 3, start 4\n"
+              "places 3 2:f; places 4 1:f\n" /* what l has now */ },
+  /* A place must be what is wanted: of its type, and all of one kind. */
+  { GANGS(places_are_of_the_kind_that_is_wanted, before),
+    .script = "submit 1 vc=r tasks=2 gpus=2\n"
+              "claim 0:0x3 0:0xc => any; said 1\n" /* both of one kind */
+              "submit 2 vc=r type=old\n"           /* the SKU */
+              "claim 1:0 => any; said EINVAL; claim 2:0 => start 2\n"
+              "submit 3 vc=r tasks=2 gpus=1\n"
+              /* A v100 and an a100. */
+              "claim 2:0x1 1:0x1 => any; said EINVAL\n" },
+  { GANGS(who_found_nobody_may_find_somebody, "nodes:1 gpu:8 cpus:8"),
+    .script = "submit 1 gpus=8 priority=9; start => start 1\n"
+              "submit 2 gpus=8 priority=5; between => stop 1 preempted\n"
+              "lack 2 victims\n" },
+  { GANGS(failing_memory_is_survived, FOURS), .faults = true,
+    .script = ELASTIC "; start => any; resized 1 !ANY\n"
+                      "resize 0 1 => any; resized 1 !ANY\n"
+                      "resize 0 4 => any; resized 1 !ANY\n"
+                      "submit 2 gpus=4 priority=7; over => any\n"
+                      "resized 1 !ANY; submit 3 gpus=2\n"
+                      "claim 1:0x3 => any; resized 1 !ANY\n" },
+};
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_TABLE(scene_run, cases);

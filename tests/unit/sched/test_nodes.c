@@ -1,5 +1,5 @@
 /* Nodes: who may be where, what is sick or kept. */
-#include "scene.h"
+#include "script.h"
 
 /* Two kinds of GPUs, racks, a pin, switches. */
 static const char site[] =
@@ -14,322 +14,6 @@ static const char site[] =
   "  - {name: b2, sku: old, rack: b}\n"
   "  - {name: c1, sku: plain}\n";
 
-static pai_sched *open_site(void)
-{
-  pai_sched *s = scene_new(site, NULL, "{\"greedy\": true}", NULL);
-
-  assert_non_null(s);
-  return s;
-}
-
-/* --- who may be where ----------------------------------------------------- */
-
-static void a_type_is_a_kind_or_a_sku(void **state)
-{
-  pai_sched *s = open_site();
-  pai_want want = scene_want(1, 2);
-  pai_request q = { .wants = &want, .nwants = 1 };
-
-  (void)state;
-  want.type = "v100";
-  q.id = 1;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  want = scene_want(2, 0);
-  want.type = "plain";
-  q.id = 2;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  want = scene_want(1, 1);
-  want.type = "plain"; /* which has none */
-  q.id = 3;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_ENOROOM);
-  want.type = "a100";
-  assert_int_equal(scene_request(s, &q, NULL), PAI_ENOTFOUND);
-  assert_string_equal(scene_decide(s), "start 1, start 2");
-  assert_string_equal(scene_places(s, 1, 0), "2:3");
-  assert_string_equal(scene_places(s, 2, 0), "4:0 4:0");
-  pai_sched_free(s);
-}
-
-/* Nothing is said of the kind: it is the same for all of the gang. */
-static void a_gang_is_of_one_kind(void **state)
-{
-  pai_sched *s = open_site();
-
-  (void)state;
-  assert_int_equal(scene_submit(s, 1, 5, 4), PAI_ENOROOM); /* 4 of 8, 2 of 4 */
-  assert_int_equal(scene_submit(s, 1, 3, 4), PAI_OK);
-  assert_int_equal(scene_submit(s, 2, 2, 4), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1, start 2");
-  assert_string_equal(scene_places(s, 1, 0), "0:f 0:f0 1:f");
-  assert_string_equal(scene_places(s, 2, 0), "2:f 3:f"); /* and not 1 and 2 */
-  pai_sched_free(s);
-}
-
-static void of_several_kinds_the_nearest_is_told(void **state)
-{
-  pai_sched *s = open_site();
-  pai_want want = scene_want(1, 9);
-  pai_request q = { .id = 1, .wants = &want, .nwants = 1 };
-  pai_error *err;
-
-  (void)state;
-  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
-  test_expect_error(err, PAI_ENOROOM, "none has more than 8");
-  want = scene_want(1, 5);
-  want.type = "v100";
-  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
-  test_expect_error(err, PAI_ENOROOM,
-                    "of the machines that suit otherwise none has more than "
-                    "4");
-  want.type = "v10";
-  assert_int_equal(scene_request(s, &q, &err), PAI_ENOTFOUND);
-  assert_string_equal(pai_error_help(err), "did you mean 'v100'?");
-  test_expect_error(err, PAI_ENOTFOUND, "'v10'");
-  pai_sched_free(s);
-}
-
-static void a_pin_keeps_it_in_its_cell(void **state)
-{
-  pai_sched *s = open_site();
-  pai_want want = scene_want(2, 4);
-  pai_request q = { .id = 1, .wants = &want, .nwants = 1, .pin = "desk" };
-  pai_error *err;
-
-  (void)state;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  assert_string_equal(scene_places(s, 1, 0), "0:f 0:f0");
-  want = scene_want(1, 1);
-  q.id = 2;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  assert_string_equal(scene_decide(s), "");
-  assert_string_equal(scene_lack(s, 2), "gpu");
-  /* It would take any GPUs, so only c1 has no such ones. */
-  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_GPU), 1);
-  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_PIN), 3);
-  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_TYPE), 1);
-  q.id = 3;
-  q.pin = "nowhere";
-  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
-  test_expect_error(err, PAI_ENOROOM, "pinned as 'nowhere'");
-  q.pin = NULL;
-  q.within = "racl";
-  assert_int_equal(scene_request(s, &q, &err), PAI_ENOROOM);
-  assert_string_equal(pai_error_help(err), "did you mean 'rack'?");
-  test_expect_error(err, PAI_ENOROOM, "is a \"racl\"");
-  pai_sched_free(s);
-}
-
-static int submit_within(pai_sched *s, uint64_t id, const char *within,
-                         uint32_t tasks, uint32_t gpus)
-{
-  pai_want want = scene_want(tasks, gpus);
-
-  return scene_request(
-    s,
-    &(pai_request){ .id = id, .wants = &want, .nwants = 1, .within = within },
-    NULL);
-}
-
-static void what_is_to_be_together_is(void **state)
-{
-  pai_sched *s = open_site();
-
-  (void)state;
-  assert_int_equal(scene_submit(s, 1, 1, 5), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  assert_string_equal(scene_places(s, 1, 0), "0:1f");
-  assert_int_equal(submit_within(s, 2, "switch", 2, 2), PAI_OK);
-  assert_int_equal(submit_within(s, 3, "switch", 2, 2), PAI_OK);
-  assert_int_equal(submit_within(s, 4, "switch", 5, 1), PAI_ENOROOM);
-  assert_string_equal(scene_decide(s), "start 2, start 3");
-  assert_string_equal(scene_places(s, 2, 0), "1:3 1:c");
-  assert_string_equal(scene_places(s, 3, 0), "1:30 1:c0");
-  assert_int_equal(submit_within(s, 5, "rack", 3, 4), PAI_OK);
-  assert_int_equal(submit_within(s, 6, "node", 2, 2), PAI_OK);
-  assert_string_equal(scene_decide(s),
-                      "start 6"); /* 3 + 4 + 4 GPUs are left */
-  assert_string_equal(scene_places(s, 6, 0), "2:3 2:c");
-  assert_string_equal(scene_lack(s, 5), "gang");
-  assert_int_equal(submit_within(s, 7, "node", 3, 1), PAI_OK);
-  assert_int_equal(submit_within(s, 8, "node", 5, 1), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 7");
-  assert_string_equal(scene_places(s, 7, 0), "0:20 0:40 0:80");
-  pai_sched_free(s);
-}
-
-/* --- sick and drained ----------------------------------------------------- */
-
-static int set_node(pai_sched *s, const char *node, int32_t gpu, int64_t to,
-                    const char *why)
-{
-  return scene_event(s,
-                     (pai_sched_event){ .kind = PAI_SCHED_NODE,
-                                        .node = node,
-                                        .gpu = gpu,
-                                        .number = to,
-                                        .text = why },
-                     NULL);
-}
-
-static void nothing_begins_on_a_node_that_is_not_up(void **state)
-{
-  pai_sched *s = scene_new("nodes:2 gpu:4", NULL, NULL, NULL);
-  pai_sched_node_view v = { .struct_size = sizeof(v) };
-
-  (void)state;
-  assert_int_equal(scene_submit(s, 1, 1, 4), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  assert_int_equal(set_node(s, "node0001", -1, PAI_NODE_DRAIN, "new disk"),
-                   PAI_OK);
-  assert_int_equal(set_node(s, "node0002", -1, PAI_NODE_SICK, "dust"), PAI_OK);
-  assert_int_equal(set_node(s, "node0003", -1, PAI_NODE_SICK, NULL),
-                   PAI_ENOTFOUND);
-  assert_int_equal(set_node(s, "node0001", 4, PAI_NODE_SICK, NULL),
-                   PAI_ENOTFOUND);
-  assert_int_equal(set_node(s, "node0001", -1, 3, NULL), PAI_EINVAL);
-  assert_int_equal(scene_submit(s, 2, 1, 4), PAI_OK); /* it could, some day */
-  assert_string_equal(scene_decide(s), "");
-  assert_string_equal(scene_lack(s, 2), "health");
-  assert_int_equal(pai_sched_failed(s, 2, PAI_LACK_HEALTH), 2);
-  assert_string_equal(scene_places(s, 1, 0), "0:f"); /* what runs goes on */
-  assert_int_equal(pai_sched_view_node(s, 0, &v), PAI_OK);
-  assert_int_equal(v.state, PAI_NODE_DRAIN);
-  assert_string_equal(v.why, "new disk");
-  assert_int_equal(set_node(s, "node0002", -1, PAI_NODE_UP, NULL), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 2");
-  assert_int_equal(pai_sched_view_node(s, 1, &v), PAI_OK);
-  assert_null(v.why);
-  pai_sched_free(s);
-}
-
-static void a_sick_gpu_is_not_given_out(void **state)
-{
-  pai_sched *s = scene_new("nodes:1 gpu:4", NULL, NULL, NULL);
-  pai_sched_node_view v = { .struct_size = sizeof(v) };
-
-  (void)state;
-  assert_int_equal(set_node(s, "node0001", 0, PAI_NODE_SICK, "ECC"), PAI_OK);
-  assert_int_equal(scene_submit(s, 1, 1, 3), PAI_OK);
-  assert_int_equal(scene_submit(s, 2, 1, 1), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  assert_string_equal(scene_places(s, 1, 0), "0:e");
-  assert_string_equal(scene_lack(s, 2), "gpu");
-  assert_int_equal(set_node(s, "node0001", 1, PAI_NODE_SICK, NULL), PAI_OK);
-  assert_int_equal(pai_sched_view_node(s, 0, &v), PAI_OK);
-  assert_int_equal(v.sick_gpus, 2);
-  assert_int_equal(v.free_gpus, 0);
-  assert_int_equal(scene_finish(s, 1), PAI_OK); /* one of it is sick now */
-  assert_int_equal(pai_sched_view_node(s, 0, &v), PAI_OK);
-  assert_int_equal(v.free_mask, 0xc);
-  assert_int_equal(set_node(s, "node0001", 0, PAI_NODE_UP, NULL), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 2");
-  pai_sched_free(s);
-}
-
-/* --- reservations --------------------------------------------------------- */
-
-static int submit_for(pai_sched *s, uint64_t id, const char *user,
-                      pai_time limit)
-{
-  pai_want want = scene_want(1, 4);
-
-  return scene_request(
-    s,
-    &(pai_request){
-      .id = id, .user = user, .limit = limit, .wants = &want, .nwants = 1 },
-    NULL);
-}
-
-static void maintenance_lets_nothing_run_into_it(void **state)
-{
-  static const char *const one[] = { "node0001" };
-  pai_sched *s = scene_new("nodes:1 gpu:4", NULL, "{\"greedy\": true}", NULL);
-  pai_reservation r = {
-    .name = "disks", .from = 100, .to = 200, .nodes = one, .nnodes = 1
-  };
-
-  (void)state;
-  assert_int_equal(scene_reserve(s, r, NULL), PAI_OK);
-  assert_int_equal(scene_reserve(s, r, NULL), PAI_EEXISTS);
-  assert_int_equal(submit_for(s, 1, "ann", 0), PAI_OK);
-  assert_int_equal(submit_for(s, 2, "ann", 101), PAI_OK);
-  assert_int_equal(submit_for(s, 3, "ann", 100), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 3"); /* it will be over */
-  assert_int_equal(scene_finish(s, 3), PAI_OK);
-  assert_string_equal(scene_decide(s), "");
-  assert_string_equal(scene_lack(s, 1), "reservation");
-  assert_int_equal(pai_sched_next_time(s), 100);
-  assert_int_equal(pai_sched_decide(s, 100, NULL), 0);
-  assert_int_equal(pai_sched_next_time(s), 200);
-  assert_int_equal(pai_sched_decide(s, 199, NULL), 0);
-  assert_int_equal(pai_sched_decide(s, 200, NULL), 1);
-  assert_string_equal(scene_places(s, 1, 0), "0:f");
-  assert_true(pai_sched_next_time(s) == INT64_MAX);
-  assert_int_equal(scene_unreserve(s, "disks"), PAI_ENOTFOUND);
-  pai_sched_free(s);
-}
-
-static void some_may_use_what_is_kept_for_them(void **state)
-{
-  pai_sched *s = scene_new("nodes:2 gpu:4", NULL, "{\"greedy\": true}", NULL);
-  pai_reservation r = { .name = "course", .user = "ann" };
-  pai_error *err;
-
-  (void)state;
-  assert_int_equal(scene_reserve(s, r, NULL),
-                   PAI_OK); /* all nodes, for ever */
-  assert_int_equal(submit_for(s, 1, "bob", 5), PAI_OK);
-  assert_int_equal(submit_for(s, 2, "ann", 0), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 2");
-  assert_int_equal(scene_unreserve(s, "course"), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  assert_int_equal(scene_finish(s, 1), PAI_OK);
-  r.name = "all";
-  r.user = NULL;
-  r.vc = "nobody";
-  assert_int_equal(scene_reserve(s, r, &err), PAI_ENOTFOUND);
-  test_expect_error(err, PAI_ENOTFOUND, "'nobody'");
-  r.vc = "default"; /* that of those who name none */
-  assert_int_equal(scene_reserve(s, r, NULL), PAI_OK);
-  assert_int_equal(submit_for(s, 3, NULL, 0), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 3");
-  pai_sched_free(s);
-}
-
-static void bad_reservations_change_nothing(void **state)
-{
-  static const char *const nodes[] = { "node0001", "node0009" };
-  pai_sched *s = scene_new("nodes:1 gpu:4", NULL, NULL, NULL);
-  pai_reservation r = { .from = 5, .to = 5 };
-
-  (void)state;
-  assert_int_equal(scene_reserve(s, r, NULL), PAI_EINVAL);
-  r.name = "x";
-  assert_int_equal(scene_reserve(s, r, NULL), PAI_EINVAL);
-  r.to = 10;
-  r.nodes = nodes;
-  r.nnodes = 2;
-  assert_int_equal(scene_reserve(s, r, NULL), PAI_ENOTFOUND);
-  assert_int_equal(scene_unreserve(s, "x"), PAI_ENOTFOUND);
-  assert_int_equal(submit_for(s, 1, NULL, 0), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  r.nnodes = 1;
-  assert_int_equal(scene_reserve(s, r, NULL), PAI_OK);
-  assert_int_equal(
-    scene_event(s, (pai_sched_event){ .kind = PAI_SCHED_TIME, .time = 10 },
-                NULL),
-    PAI_OK);
-  r.to = 20;
-  assert_int_equal(scene_reserve(s, r, NULL),
-                   PAI_OK); /* the old one is over */
-  assert_int_equal(scene_unreserve(s, "x"), PAI_OK);
-  assert_int_equal(scene_unreserve(s, "x"), PAI_ENOTFOUND);
-  pai_sched_free(s);
-}
-
-/* --- failing memory ------------------------------------------------------- */
-
 static const char shared[] =
   "skus:\n"
   "  box: {gpu: a100, gpus: 4, cpus: 32, memory: 32G}\n"
@@ -339,65 +23,120 @@ static const char shared[] =
   "  left: {cells: {box: 2}}\n"
   "  right: {cells: {box: 1}}\n";
 
-static int story(const pai_alloc *alloc, void *user_data)
-{
-  pai_want want = scene_want(1, 4);
-  pai_request first = { .id = 1, .vc = "left", .wants = &want, .nwants = 1 };
-  static const char *const one[] = { "n1" };
-  pai_reservation r = {
-    .struct_size = sizeof(r), .name = "r", .to = 50, .nodes = one, .nnodes = 1
-  };
-  pai_sched *s = scene_new(shared, NULL, NULL, alloc);
-  pai_cluster *c;
-  int rc;
+static const char more[] =
+  "skus: {box: {gpu: a100, gpus: 4, cpus: 32, memory: 32G}}\n"
+  "nodes: [{name: n0, sku: box}, {name: \"n[1-3]\", sku: box}]\n"
+  "virtualClusters: {left: {cells: {box: 3}}}\n";
 
-  assert_int_equal(
-    pai_cluster_parse(&c, user_data, strlen(user_data), NULL, NULL), PAI_OK);
-  rc = s == NULL ? PAI_ENOMEM : scene_request(s, &first, NULL);
-  if (rc == PAI_OK)
-    rc = scene_reserve(s, r, NULL);
-  if (rc == PAI_OK)
-    rc = pai_sched_decide(s, 1, NULL);
-  if (rc >= 0)
-    rc = set_node(s, "n3", -1, PAI_NODE_SICK, "because of the dust");
-  if (rc == PAI_OK)
-    rc = scene_event(
-      s, (pai_sched_event){ .kind = PAI_SCHED_CLUSTER, .cluster = c }, NULL);
-  if (rc == PAI_OK)
-    rc = pai_sched_decide(s, 60, NULL);
-  if (rc >= 0)
-    rc = PAI_OK;
-  pai_cluster_free(c);
+#define GREEDY "{\"greedy\": true}"
+#define SITE(name) #name, site, "fifo", GREEDY
+
+static const scene_case cases[] = {
+  /* --- who may be where ------------------------------------------------- */
+  { SITE(a_type_is_a_kind_or_a_sku),
+    .script = "submit 1 gpus=2 type=v100; submit 2 tasks=2 type=plain\n"
+              "submit 3 gpus=1 type=plain !ENOROOM\n" /* which has none */
+              "submit 3 gpus=1 type=a100 !ENOTFOUND\n"
+              "=> start 1, start 2; places 1 2:3; places 2 4:0 4:0\n" },
+  /* Nothing is said of the kind: it is the same for all of the gang. */
+  { SITE(a_gang_is_of_one_kind),
+    .script = "submit 1 tasks=5 gpus=4 !ENOROOM\n" /* 4 of 8, 2 of 4 */
+              "submit 1 tasks=3 gpus=4; submit 2 tasks=2 gpus=4\n"
+              "=> start 1, start 2; places 1 0:f 0:f0 1:f\n"
+              "places 2 2:f 3:f\n" /* and not 1 and 2 */ },
+  { SITE(of_several_kinds_the_nearest_is_told),
+    .script = "submit 1 gpus=9 !ENOROOM ~ none has more than 8\n"
+              "submit 1 gpus=5 type=v100 !ENOROOM ~ of the machines that suit "
+              "otherwise none has more than 4\n"
+              "submit 1 gpus=5 type=v10 !ENOTFOUND ~ 'v10' | did you mean "
+              "'v100'?\n" },
+  { SITE(a_pin_keeps_it_in_its_cell),
+    .script =
+      "submit 1 tasks=2 gpus=4 pin=desk => start 1; places 1 0:f 0:f0\n"
+      "submit 2 gpus=1 pin=desk => nothing; lack 2 gpu\n"
+      /* It would take any GPUs, so only c1 has no such ones. */
+      "failed 2 gpu 1; failed 2 pin 3; failed 2 type 1\n"
+      "submit 3 gpus=1 pin=nowhere !ENOROOM ~ pinned as 'nowhere'\n"
+      "submit 3 gpus=1 within=racl !ENOROOM ~ is a \"racl\" | did you mean "
+      "'rack'?\n" },
+  { SITE(what_is_to_be_together_is),
+    .script = "submit 1 gpus=5 => start 1; places 1 0:1f\n"
+              "submit 2-3 within=switch tasks=2 gpus=2\n"
+              "submit 4 within=switch tasks=5 gpus=1 !ENOROOM\n"
+              "=> start 2, start 3; places 2 1:3 1:c; places 3 1:30 1:c0\n"
+              "submit 5 within=rack tasks=3 gpus=4\n"
+              "submit 6 within=node tasks=2 gpus=2\n"
+              /* 3 + 4 + 4 GPUs are left. */
+              "=> start 6; places 6 2:3 2:c; lack 5 gang\n"
+              "submit 7 within=node tasks=3 gpus=1\n"
+              "submit 8 within=node tasks=5 gpus=1 => start 7\n"
+              "places 7 0:20 0:40 0:80\n" },
+
+  /* --- sick and drained ------------------------------------------------- */
+  { "nothing_begins_on_a_node_that_is_not_up", "nodes:2 gpu:4", NULL, NULL,
+    .script = "submit 1 gpus=4 => start 1\n"
+              "drain node0001 ~ new disk\n"
+              "sick node0002 ~ dust\n"
+              "sick node0003 !ENOTFOUND; sick node0001 gpu=4 !ENOTFOUND\n"
+              "submit 2 gpus=4 => nothing\n" /* it could, some day */
+              "lack 2 health; failed 2 health 2\n"
+              "places 1 0:f\n" /* what runs goes on */
+              "node 0 state=drain; up node0002 => start 2; node 1 why=-\n" },
+  { "a_sick_gpu_is_not_given_out", "nodes:1 gpu:4", NULL, NULL,
+    .script = "sick node0001 gpu=0 ~ ECC\n"
+              "submit 1 gpus=3; submit 2 gpus=1 => start 1\n"
+              "places 1 0:e; lack 2 gpu\n"
+              "sick node0001 gpu=1; node 0 sick_gpus=2 free_gpus=0\n"
+              "finish 1; node 0 free_mask=0xc\n" /* one of it is sick now */
+              "up node0001 gpu=0 => start 2\n" },
+
+  /* --- reservations ----------------------------------------------------- */
+  { "maintenance_lets_nothing_run_into_it", "nodes:1 gpu:4", NULL, GREEDY,
+    .script = "reserve disks from=100 to=200 nodes=node0001\n"
+              "reserve disks from=100 to=200 nodes=node0001 !EEXISTS\n"
+              "submit 1 gpus=4 user=ann; submit 2 gpus=4 user=ann limit=101\n"
+              "submit 3 gpus=4 user=ann limit=100\n"
+              "=> start 3; finish 3 => nothing\n" /* it will be over */
+              "lack 1 reservation; next 100; time 100 => nothing; next 200\n"
+              "time 199 => nothing; time 200 => start 1; places 1 0:f\n"
+              "next never; unreserve disks !ENOTFOUND\n" },
+  { "some_may_use_what_is_kept_for_them", "nodes:2 gpu:4", NULL, GREEDY,
+    .script = "reserve course user=ann\n" /* all nodes, for ever */
+              "submit 1 gpus=4 user=bob limit=5; submit 2 gpus=4 user=ann\n"
+              "=> start 2; unreserve course => start 1; finish 1\n"
+              "reserve all vc=nobody !ENOTFOUND ~ 'nobody'\n"
+              "reserve all vc=default\n" /* that of those who name none */
+              "submit 3 gpus=4 => start 3\n" },
+  { "bad_reservations_change_nothing", "nodes:1 gpu:4", NULL, NULL,
+    .script = "reserve x from=5 to=5 !EINVAL\n"
+              "reserve x from=5 to=10 nodes=node0001,node0009 !ENOTFOUND\n"
+              "unreserve x !ENOTFOUND; submit 1 gpus=4 => start 1\n"
+              "reserve x from=5 to=10 nodes=node0001; time 10\n"
+              /* The old one is over. */
+              "reserve x from=5 to=20 nodes=node0001\n"
+              "unreserve x; unreserve x !ENOTFOUND\n" },
+  { "failing_memory_is_survived", shared, NULL, NULL, .other = more,
+    .script = "submit 1 vc=left gpus=4; reserve r to=50 nodes=n1; time 1\n"
+              "=> any; sick n3 ~ because of the dust\n"
+              "cluster; time 60 => any\n",
+    .faults = true },
+};
+
+TEST_TABLE(scene_run, cases);
+
+TEST(what_is_no_node_or_state_is_refused)
+{
+  pai_sched *s = scene_new("nodes:1 gpu:4", NULL, NULL, NULL);
+  pai_sched_event e = {
+    .kind = PAI_SCHED_NODE, .node = "node0001", .gpu = -1, .number = 3
+  };
+  pai_reservation unnamed = { .from = 5, .to = 10 };
+  pai_sched_node_view v = { .struct_size = sizeof(v) };
+
+  assert_int_equal(scene_event(s, e, NULL), PAI_EINVAL);
+  assert_int_equal(scene_reserve(s, unnamed, NULL), PAI_EINVAL);
+  scene_script(s, "drain node0001 ~ new disk");
+  assert_ok(pai_sched_view_node(s, 0, &v));
+  assert_string_equal(v.why, "new disk");
   pai_sched_free(s);
-  return rc;
-}
-
-static void failing_memory_is_survived(void **state)
-{
-  static char more[] = "skus: {box: {gpu: a100, gpus: 4, cpus: 32, memory: "
-                       "32G}}\nnodes: [{name: n0, sku: box}, {name: "
-                       "\"n[1-3]\", sku: box}]\nvirtualClusters: {left: "
-                       "{cells: {box: 3}}}\n";
-
-  (void)state;
-  test_faults(story, more);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_type_is_a_kind_or_a_sku),
-    cmocka_unit_test(a_gang_is_of_one_kind),
-    cmocka_unit_test(of_several_kinds_the_nearest_is_told),
-    cmocka_unit_test(a_pin_keeps_it_in_its_cell),
-    cmocka_unit_test(what_is_to_be_together_is),
-    cmocka_unit_test(nothing_begins_on_a_node_that_is_not_up),
-    cmocka_unit_test(a_sick_gpu_is_not_given_out),
-    cmocka_unit_test(maintenance_lets_nothing_run_into_it),
-    cmocka_unit_test(some_may_use_what_is_kept_for_them),
-    cmocka_unit_test(bad_reservations_change_nothing),
-    cmocka_unit_test(failing_memory_is_survived),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Where tasks are placed: strategies, topologies, Kubernetes' scores. */
-#include "scene.h"
+#include "script.h"
 
 #include "base/prng.h"
 
@@ -7,14 +7,6 @@
 
 #define DGX \
   "nodes:8 gpu:8:h100 cpus:128 mem:512G switch:4 link:8 racks:2 numa:2"
-
-static int ask(pai_sched *s, uint64_t id, uint32_t tasks, uint32_t gpus)
-{
-  pai_want want = scene_want(tasks, gpus);
-
-  return scene_request(
-    s, &(pai_request){ .id = id, .wants = &want, .nwants = 1 }, NULL);
-}
 
 /* With so many GPUs taken of each node, one task after the other. */
 static pai_sched *filled(const char *cluster, const char *place,
@@ -29,148 +21,86 @@ static pai_sched *filled(const char *cluster, const char *place,
   for (size_t i = 0; i < n; i++) {
     uint32_t left = 8 - taken[i];
 
-    assert_int_equal(ask(s, 1000 + i, 1, 8), PAI_OK);
+    assert_ok(scene_submit(s, 1000 + i, 1, 8));
     assert_int_equal(pai_sched_decide(s, scene_now(s), NULL), 1);
-    assert_int_equal(scene_finish(s, 1000 + i), PAI_OK);
+    assert_ok(scene_finish(s, 1000 + i));
     if (taken[i] != 0)
-      assert_int_equal(ask(s, 2000 + i, 1, taken[i]), PAI_OK);
+      assert_ok(scene_submit(s, 2000 + i, 1, taken[i]));
     if (left != 0)
-      assert_int_equal(ask(s, 3000 + i, 1, left), PAI_OK);
+      assert_ok(scene_submit(s, 3000 + i, 1, left));
     assert_true(pai_sched_decide(s, scene_now(s), NULL) > 0);
   }
   for (size_t i = 0; i < n; i++)
     if (taken[i] != 8)
-      assert_int_equal(scene_finish(s, 3000 + i), PAI_OK);
+      assert_ok(scene_finish(s, 3000 + i));
   (void)snprintf(options, sizeof(options), "{\"place\": \"%s\"}", place);
-  assert_int_equal(scene_event(s, e, NULL), PAI_OK);
+  assert_ok(scene_event(s, e, NULL));
   return s;
 }
 
-static void expect(const char *place, const uint32_t *taken, uint32_t tasks,
-                   uint32_t gpus, const char *where)
+TEST(strategies_take_the_node_they_promise)
 {
-  pai_sched *s = filled(DGX, place, taken, 8);
+  /* Racks are nodes 0 to 3 and 4 to 7, switches four GPUs. */
+  static const uint32_t taken[][8] = {
+    { 2, 4, 0, 5, 8, 3, 0, 7 },
+    { 2, 1, 8, 8, 8, 8, 8, 8 }, /* free: 2 + 4 and 3 + 4 of a switch */
+    { 5, 4, 8, 8, 8, 8, 8, 8 }, /* 1 + 2 and 4 */
+    { 6, 6, 6, 6, 8, 8, 0, 8 },
+    { 4, 8, 8, 8, 8, 4, 4, 8 },
+    { 7, 7, 7, 7, 4, 4, 8, 8 },
+    { 0, 6, 6, 8, 0, 6, 6, 8 },
+  };
+  static const struct {
+    const char *place;
+    size_t taken;
+    uint32_t tasks, gpus;
+    const char *where;
+  } rows[] = {
+    { "pack", 0, 1, 1, "7:80" },
+    { "pack", 0, 1, 2, "3:60" }, /* 3 are left there */
+    { "pack", 0, 1, 4, "1:f0" },
+    { "pack", 0, 1, 8, "2:ff" },
+    { "spread", 0, 1, 2, "2:3" },
+    { "spread", 0, 3, 2, "2:3 6:3 0:c" }, /* 8, 8, and then 6 are free */
+    { "first", 0, 1, 2, "0:c" },
+    { "first", 0, 4, 2, "0:c 0:30 0:c0 1:30" },
+    { "topo", 0, 1, 1, "7:80" },
+    /* GPUs of one switch. */
+    { "topo", 1, 1, 2, "0:c" },
+    { "topo", 1, 1, 3, "0:70" },
+    { "topo", 1, 1, 4, "0:f0" },
+    { "topo", 1, 1, 5, "0:7c" }, /* no switch has so many */
+    { "topo", 2, 1, 3, "0:e0" },
+    /* The fewest nodes, then one rack. */
+    { "topo", 3, 4, 2, "6:3 6:c 6:30 6:c0" },
+    { "topo", 4, 4, 2, "5:30 5:c0 6:30 6:c0" },
+    { "topo", 5, 4, 1, "4:10 4:20 4:40 4:80" },
+    /* In a rack it needs three nodes, without one two. */
+    { "topo", 6, 6, 2, "0:3 0:c 0:30 0:c0 4:3 4:c" },
+  };
 
-  assert_int_equal(ask(s, 1, tasks, gpus), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  assert_string_equal(scene_places(s, 1, 0), where);
-  pai_sched_free(s);
-}
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai_sched *s = filled(DGX, rows[i].place, taken[rows[i].taken], 8);
 
-static void strategies_take_the_node_they_promise(void **state)
-{
-  static const uint32_t taken[8] = { 2, 4, 0, 5, 8, 3, 0, 7 };
-
-  (void)state;
-  expect("pack", taken, 1, 1, "7:80");
-  expect("pack", taken, 1, 2, "3:60"); /* 3 are left there */
-  expect("pack", taken, 1, 4, "1:f0");
-  expect("pack", taken, 1, 8, "2:ff");
-  expect("spread", taken, 1, 2, "2:3");
-  expect("spread", taken, 3, 2, "2:3 6:3 0:c"); /* 8, 8, and then 6 are free */
-  expect("first", taken, 1, 2, "0:c");
-  expect("first", taken, 4, 2, "0:c 0:30 0:c0 1:30");
-  expect("topo", taken, 1, 1, "7:80");
-}
-
-static void pack_leaves_the_largest_gaps(void **state)
-{
-  static const uint32_t taken[8] = { 0, 4, 0, 6, 8, 8, 8, 8 };
-  pai_sched *s = filled(DGX, "pack", taken, 8);
-
-  (void)state;
-  for (uint64_t id = 1; id <= 6; id++)
-    assert_int_equal(ask(s, id, 1, 1), PAI_OK);
-  assert_int_equal(pai_sched_decide(s, scene_now(s), NULL), 6);
-  /* Both empty nodes are still that. */
-  assert_int_equal(ask(s, 7, 2, 8), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 7");
-  pai_sched_free(s);
-}
-
-static void topo_takes_gpus_of_one_switch(void **state)
-{
-  /* Node 0 has 6 free in 2 + 4, node 1 has 3 + 4. */
-  static const uint32_t taken[8] = { 2, 1, 8, 8, 8, 8, 8, 8 };
-  /* 3 are free, 1 of them of another switch; and 4 of one. */
-  static const uint32_t one[8] = { 5, 4, 8, 8, 8, 8, 8, 8 };
-
-  (void)state;
-  expect("topo", taken, 1, 2, "0:c");
-  expect("topo", taken, 1, 3, "0:70");
-  expect("topo", taken, 1, 4, "0:f0");
-  expect("topo", taken, 1, 5, "0:7c"); /* no switch has so many */
-  expect("topo", one, 1, 3, "0:e0");
-}
-
-/* A hole in both halves of one node, and all of a switch on another, emptier
- * one: pack takes the fuller node, topo the switch. */
-static void topo_would_rather_break_a_gap_than_cross_a_switch(void **state)
-{
-  static const char *const places[] = { "pack", "topo" };
-  static const char *const where[] = { "0:18", "1:3" };
-
-  (void)state;
-  for (size_t i = 0; i < 2; i++) {
-    pai_sched *s =
-      scene_new("nodes:2 gpu:8:h100 cpus:128 mem:512G switch:4 link:8", "fifo",
-                "{\"place\": \"first\"}", NULL);
-    pai_sched_event e = { .kind = PAI_SCHED_POLICY, .text = "fifo" };
-    char options[64];
-
-    assert_int_equal(ask(s, 10, 1, 3), PAI_OK); /* 0, 1, 2 */
-    assert_int_equal(ask(s, 11, 1, 1), PAI_OK); /* 3 */
-    assert_int_equal(ask(s, 12, 1, 1), PAI_OK); /* 4 */
-    assert_int_equal(ask(s, 13, 1, 3), PAI_OK); /* 5, 6, 7 */
-    assert_int_equal(pai_sched_decide(s, 0, NULL), 4);
-    assert_int_equal(scene_finish(s, 11), PAI_OK);
-    assert_int_equal(scene_finish(s, 12), PAI_OK);
-    (void)snprintf(options, sizeof(options), "{\"place\": \"%s\"}", places[i]);
-    e.options = options;
-    assert_int_equal(scene_event(s, e, NULL), PAI_OK);
-    assert_int_equal(ask(s, 1, 1, 2), PAI_OK);
+    assert_ok(scene_submit(s, 1, rows[i].tasks, rows[i].gpus));
     assert_string_equal(scene_decide(s), "start 1");
-    assert_string_equal(scene_places(s, 1, 0), where[i]);
+    if (strcmp(scene_places(s, 1, 0), rows[i].where) != 0)
+      fail_msg("row %zu: %s, not %s", i, scene_places(s, 1, 0), rows[i].where);
     pai_sched_free(s);
   }
 }
 
-static void topo_takes_fewest_nodes_then_one_rack(void **state)
+TEST(pack_leaves_the_largest_gaps)
 {
-  /* Racks are nodes 0 to 3 and 4 to 7. */
-  static const uint32_t one_node[8] = { 6, 6, 6, 6, 8, 8, 0, 8 };
-  static const uint32_t one_rack[8] = { 4, 8, 8, 8, 8, 4, 4, 8 };
-  static const uint32_t fewer[8] = { 7, 7, 7, 7, 4, 4, 8, 8 };
-  static const uint32_t across[8] = { 0, 6, 6, 8, 0, 6, 6, 8 };
+  static const uint32_t taken[8] = { 0, 4, 0, 6, 8, 8, 8, 8 };
+  pai_sched *s = filled(DGX, "pack", taken, 8);
 
-  (void)state;
-  expect("topo", one_node, 4, 2, "6:3 6:c 6:30 6:c0");
-  expect("topo", one_rack, 4, 2, "5:30 5:c0 6:30 6:c0");
-  expect("topo", fewer, 4, 1, "4:10 4:20 4:40 4:80");
-  /* In a rack it needs three nodes, without one two. */
-  expect("topo", across, 6, 2, "0:3 0:c 0:30 0:c0 4:3 4:c");
-}
-
-static void numa_nodes_are_groups_too(void **state)
-{
-  pai_sched *s =
-    scene_new("nodes:1 gpu:8 cpus:64 mem:64G numa:2", "fifo", NULL, NULL);
-  pai_want want = scene_want(2, 2);
-
-  (void)state;
-  assert_int_equal(ask(s, 1, 1, 3), PAI_OK);
-  assert_int_equal(ask(s, 2, 1, 2), PAI_OK); /* not over the border */
-  assert_string_equal(scene_decide(s), "start 1, start 2");
-  assert_string_equal(scene_places(s, 2, 0), "0:30");
-  assert_int_equal(scene_finish(s, 1), PAI_OK);
-  assert_int_equal(
-    scene_request(
-      s,
-      &(pai_request){ .id = 3, .within = "numa", .wants = &want, .nwants = 1 },
-      NULL),
-    PAI_OK);
-  assert_string_equal(scene_decide(s), "start 3");
-  assert_string_equal(scene_places(s, 3, 0), "0:3 0:c");
+  for (uint64_t id = 1; id <= 6; id++)
+    assert_ok(scene_submit(s, id, 1, 1));
+  assert_int_equal(pai_sched_decide(s, scene_now(s), NULL), 6);
+  /* Both empty nodes are still that. */
+  assert_ok(scene_submit(s, 7, 2, 8));
+  assert_string_equal(scene_decide(s), "start 7");
   pai_sched_free(s);
 }
 
@@ -188,7 +118,7 @@ static void look(model *m, const pai_sched *s)
   pai_sched_node_view v = { .struct_size = sizeof(v) };
 
   for (size_t i = 0; i < NODES; i++) {
-    assert_int_equal(pai_sched_view_node(s, i, &v), PAI_OK);
+    assert_ok(pai_sched_view_node(s, i, &v));
     m->gpus[i] = v.free_gpus;
     m->cpus[i] = v.free_cpus;
     m->tasks[i] = 0;
@@ -241,9 +171,8 @@ static bool place(model *m, uint32_t tasks, uint32_t gpus, bool pack)
   return true;
 }
 
-static void gangs_are_placed_as_a_model_places_them(void **state)
+TEST(gangs_are_placed_as_a_model_places_them)
 {
-  (void)state;
   for (uint64_t seed = 1; seed <= 60; seed++) {
     bool pack = seed % 2 == 0;
     pai_sched *s =
@@ -260,7 +189,7 @@ static void gangs_are_placed_as_a_model_places_them(void **state)
       model m, after;
       bool fits;
 
-      if (ask(s, id, tasks, gpus) != PAI_OK)
+      if (scene_submit(s, id, tasks, gpus) != PAI_OK)
         continue;
       look(&m, s);
       fits = place(&m, tasks, gpus, pack);
@@ -271,13 +200,7 @@ static void gangs_are_placed_as_a_model_places_them(void **state)
       if (fits)
         assert_memory_equal(&m, &after, sizeof(m));
       else
-        assert_int_equal(
-          scene_event(s,
-                      (pai_sched_event){ .kind = PAI_SCHED_CANCEL,
-                                         .id = id,
-                                         .instance = PAI_SCHED_ALL },
-                      NULL),
-          PAI_OK);
+        assert_ok(scene_cancel(s, id));
       if (pai__prng_below(&random, 3) == 0)
         (void)scene_finish(s, 1 + pai__prng_below(&random, id));
     }
@@ -285,190 +208,96 @@ static void gangs_are_placed_as_a_model_places_them(void **state)
   }
 }
 
-/* --- Kubernetes' scores ----------------------------------------------------- */
+/* --- scripts --------------------------------------------------------------- */
 
-static int ask_cpus(pai_sched *s, uint64_t id, uint32_t cpus, uint64_t gib)
-{
-  pai_want want = scene_want(1, 0);
+/* A hole in both halves of one node, and all of a switch on another, emptier
+ * one. */
+#define HOLES                                                        \
+  "submit 10 gpus=3; submit 11-12 gpus=1; submit 13 gpus=3 => any\n" \
+  "finish 11-12; policy fifo "
+#define SWITCHES "nodes:2 gpu:8:h100 cpus:128 mem:512G switch:4 link:8"
 
-  want.cpus = cpus;
-  want.memory = gib << 30;
-  return scene_request(
-    s, &(pai_request){ .id = id, .wants = &want, .nwants = 1 }, NULL);
-}
+static const char thirds[] = "skus:\n"
+                             "  a: {cpus: 3, memory: 3G}\n"
+                             "  b: {cpus: 100, memory: 100G}\n"
+                             "nodes:\n"
+                             "  - {name: one, sku: b}\n"
+                             "  - {name: two, sku: a}\n";
+static const char third_of_cpus[] = "skus:\n"
+                                    "  a: {cpus: 3, memory: 100G}\n"
+                                    "  b: {cpus: 100, memory: 100G}\n"
+                                    "nodes:\n"
+                                    "  - {name: one, sku: a}\n"
+                                    "  - {name: two, sku: b}\n";
+static const char shared[] =
+  "skus:\n"
+  "  box: {gpu: h100, gpus: 4, cpus: 32, memory: 64G}\n"
+  "nodes:\n"
+  "  - {name: 'n[1-2]', sku: box}\n"
+  "virtualClusters:\n"
+  "  lab: {cells: {box: 1}}\n"
+  "  shop: {cells: {box: 1}}\n";
 
-/* Two nodes of 10 CPUs and 10 GiB each.  Scores by Kubernetes' formulas, with
- * the next one on the node: LeastAllocated is the mean of what is left in
- * hundredths, BalancedAllocation 100 less half of the difference. */
-static void nodes_are_scored_as_by_kubernetes(void **state)
-{
-  pai_sched *s = scene_new("nodes:2 gpu:1 cpus:10 mem:10G", "k8s", NULL, NULL);
+static const scene_policy k8s_and_topo[] = {
+  { "k8s", NULL }, { "k8s", "{\"place\": \"topo\"}" }, { NULL, NULL }
+};
 
-  (void)state;
-  assert_int_equal(ask_cpus(s, 1, 4, 0), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1"); /* equal: the first */
-  assert_string_equal(scene_places(s, 1, 0), "0:0");
-  /* On 0 40 % of the CPUs and 50 % of memory: 55 + 95; on 1 0 % and 50 %:
-   * 75 + 75.  Equal again. */
-  assert_int_equal(ask_cpus(s, 2, 0, 5), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 2");
-  assert_string_equal(scene_places(s, 2, 0), "0:0");
-  /* On 0: 60 % and 60 %: 40 + 100; on 1: 20 % and 10 %: 85 + 95. */
-  assert_int_equal(ask_cpus(s, 3, 2, 1), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 3");
-  assert_string_equal(scene_places(s, 3, 0), "1:0");
-  pai_sched_free(s);
-}
+static const scene_case cases[] = {
+  { "pack_takes_the_fuller_node", SWITCHES, "fifo", "{\"place\": \"first\"}",
+    .script = HOLES "{\"place\":\"pack\"}\n"
+                    "submit 1 gpus=2 => start 1; places 1 0:18\n" },
+  { "topo_would_rather_break_a_gap_than_cross_a_switch", SWITCHES, "fifo",
+    "{\"place\": \"first\"}",
+    .script = HOLES "{\"place\":\"topo\"}\n"
+                    "submit 1 gpus=2 => start 1; places 1 1:3\n" },
+  { "numa_nodes_are_groups_too", "nodes:1 gpu:8 cpus:64 mem:64G numa:2",
+    "fifo", NULL,
+    .script = "submit 1 gpus=3\n"
+              "submit 2 gpus=2\n" /* not over the border */
+              "=> start 1, start 2; places 2 0:30; finish 1\n"
+              "submit 3 within=numa tasks=2 gpus=2 => start 3\n"
+              "places 3 0:3 0:c\n" },
+  /* Two nodes of 10 CPUs and 10 GiB each.  Scores by Kubernetes' formulas, with
+   * the next one on the node: LeastAllocated is the mean of what is left in
+   * hundredths, BalancedAllocation 100 less half of the difference. */
+  { "nodes_are_scored_as_by_kubernetes", "nodes:2 gpu:1 cpus:10 mem:10G",
+    "k8s", NULL,
+    .script =
+      "submit 1 cpus=4 => start 1; places 1 0:0\n" /* the first */
+      /* On 0 40 % of the CPUs and 50 % of memory: 55 + 95; on 1 0 % and
+               * 50 %: 75 + 75.  Equal again. */
+      "submit 2 cpus=0 memory=5G => start 2; places 2 0:0\n"
+      /* On 0: 60 % and 60 %: 40 + 100; on 1: 20 % and 10 %: 85 + 95. */
+      "submit 3 cpus=2 memory=1G => start 3; places 3 1:0\n" },
+  /* Thirds are rounded down, each part by itself: of 3 CPUs one is 33 %.  one:
+   * 67 CPUs and 67 GiB of 100 are used, so 33 + 100 with them; two: of 3 each
+   * 2: 33.3 is 33, and 100: equal, so the first. */
+  { "scores_are_rounded_as_by_kubernetes", thirds, "k8s", NULL,
+    .script = "submit 1 cpus=65 memory=65G => start 1\n"
+              "submit 2 cpus=2 memory=2G => start 2; places 2 0:0\n" },
+  /* A third of the CPUs and no memory: 83 and 83.3, which is 83.  33 and 1 %:
+   * 83 and 84. */
+  { "balance_is_rounded_down", third_of_cpus, "k8s", NULL,
+    .script = "submit 1 cpus=32 memory=1G => start 1\n"
+              "submit 2 cpus=1 => start 2; places 2 1:0\n" },
+  { "k8s_stops_the_fewest_of_less_importance", "nodes:2 gpu:4 cpus:8 mem:8G",
+    "k8s", NULL,
+    .script = "submit 1 gpus=4; submit 2-3 gpus=2\n"
+              "=> start 1, start 2, start 3\n"
+              "submit 10 gpus=4 priority=5; submit 11 gpus=4\n"
+              "change 1 priority 1 => any; lack 10 victims 11 gpu\n" },
+  { "k8s_stops_nobody_if_told_so", "nodes:2 gpu:4 cpus:8 mem:8G", "k8s",
+    "{\"preempt\": false}",
+    .script = "submit 1 tasks=2 gpus=4 => start 1\n"
+              "submit 11 gpus=4 priority=5 => nothing; lack 11 gpu\n" },
+  { "k8s_keeps_shares", shared, "k8s", NULL,
+    .script = "submit 1 vc=lab tasks=2 gpus=4 !ENOROOM\n" },
+  { "k8s_keeps_no_shares_if_told_so", shared, "k8s", "{\"shares\": false}",
+    .script = "submit 1 vc=lab tasks=2 gpus=4 => start 1\n" },
+  { "failing_memory_leaves_it_usable", DGX, .under = k8s_and_topo,
+    .script = "submit 1 tasks=8 gpus=8 => any\n"
+              "submit 2 tasks=2 gpus=8 priority=7 => any; fork\n",
+    .faults = true },
+};
 
-/* Thirds are rounded down, each part by itself: of 3 CPUs one is 33 %. */
-static void scores_are_rounded_as_by_kubernetes(void **state)
-{
-  static const char two[] = "skus:\n"
-                            "  a: {cpus: 3, memory: 3G}\n"
-                            "  b: {cpus: 100, memory: 100G}\n"
-                            "nodes:\n"
-                            "  - {name: one, sku: b}\n"
-                            "  - {name: two, sku: a}\n";
-  pai_sched *s = scene_new(two, "k8s", NULL, NULL);
-
-  (void)state;
-  assert_non_null(s);
-  /* one: 67 CPUs and 67 GiB of 100 are used, so 33 + 100 with them; two: of 3
-   * each 2: 33.3 is 33, and 100: equal, so the first. */
-  assert_int_equal(ask_cpus(s, 1, 65, 65), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  assert_int_equal(ask_cpus(s, 2, 2, 2), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 2");
-  assert_string_equal(scene_places(s, 2, 0), "0:0");
-  pai_sched_free(s);
-}
-
-/* A third of the CPUs and no memory: 83 and 83.3, which is 83.  33 and 1 %: 83
- * and 84. */
-static void balance_is_rounded_down(void **state)
-{
-  static const char two[] = "skus:\n"
-                            "  a: {cpus: 3, memory: 100G}\n"
-                            "  b: {cpus: 100, memory: 100G}\n"
-                            "nodes:\n"
-                            "  - {name: one, sku: a}\n"
-                            "  - {name: two, sku: b}\n";
-  pai_sched *s = scene_new(two, "k8s", NULL, NULL);
-
-  (void)state;
-  assert_int_equal(ask_cpus(s, 1, 32, 1), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  assert_int_equal(ask_cpus(s, 2, 1, 0), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 2");
-  assert_string_equal(scene_places(s, 2, 0), "1:0");
-  pai_sched_free(s);
-}
-
-static void k8s_stops_the_fewest_of_less_importance(void **state)
-{
-  pai_sched *s = scene_new("nodes:2 gpu:4 cpus:8 mem:8G", "k8s", NULL, NULL);
-  pai_want want = scene_want(1, 4);
-  pai_request q = { .id = 10, .priority = 5, .wants = &want, .nwants = 1 };
-
-  (void)state;
-  assert_int_equal(ask(s, 1, 1, 4), PAI_OK);
-  assert_int_equal(ask(s, 2, 1, 2), PAI_OK);
-  assert_int_equal(ask(s, 3, 1, 2), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1, start 2, start 3");
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  q.id = 11;
-  q.priority = 0;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  assert_int_equal(scene_change(s, 1, "priority", 1), PAI_OK);
-  (void)scene_decide(s);
-  assert_string_equal(scene_lack(s, 10), "victims");
-  assert_string_equal(scene_lack(s, 11), "gpu");
-  pai_sched_free(s);
-  s = scene_new("nodes:2 gpu:4 cpus:8 mem:8G", "k8s", "{\"preempt\": false}",
-                NULL);
-  assert_int_equal(ask(s, 1, 2, 4), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  q.priority = 5;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  assert_string_equal(scene_decide(s), "");
-  assert_string_equal(scene_lack(s, 11), "gpu");
-  pai_sched_free(s);
-}
-
-#define SHARED                                           \
-  "skus:\n"                                              \
-  "  box: {gpu: h100, gpus: 4, cpus: 32, memory: 64G}\n" \
-  "nodes:\n"                                             \
-  "  - {name: 'n[1-2]', sku: box}\n"                     \
-  "virtualClusters:\n"                                   \
-  "  lab: {cells: {box: 1}}\n"                           \
-  "  shop: {cells: {box: 1}}\n"
-
-static void k8s_keeps_shares_unless_told_otherwise(void **state)
-{
-  pai_want want = scene_want(2, 4);
-  pai_request q = { .id = 1, .vc = "lab", .wants = &want, .nwants = 1 };
-  pai_sched *s = scene_new(SHARED, "k8s", NULL, NULL);
-
-  (void)state;
-  assert_int_equal(scene_request(s, &q, NULL), PAI_ENOROOM);
-  pai_sched_free(s);
-  s = scene_new(SHARED, "k8s", "{\"shares\": false}", NULL);
-  assert_int_equal(scene_request(s, &q, NULL), PAI_OK);
-  assert_string_equal(scene_decide(s), "start 1");
-  pai_sched_free(s);
-}
-
-static int story(const pai_alloc *alloc, void *user_data)
-{
-  pai_sched *s = scene_new(DGX, "k8s", user_data, alloc), *fork = NULL;
-  pai_want want = scene_want(8, 8);
-  pai_request q = { .id = 1, .wants = &want, .nwants = 1 };
-  int rc;
-
-  if (s == NULL)
-    return PAI_ENOMEM;
-  rc = scene_request(s, &q, NULL);
-  if (rc == PAI_OK)
-    rc = pai_sched_decide(s, 1, NULL);
-  q.id = 2;
-  q.priority = 7;
-  want.tasks = 2;
-  if (rc >= 0)
-    rc = scene_request(s, &q, NULL);
-  if (rc == PAI_OK)
-    rc = pai_sched_decide(s, 2, NULL);
-  if (rc >= 0)
-    rc = pai_sched_fork(&fork, s, NULL);
-  pai_sched_free(fork);
-  pai_sched_free(s);
-  return rc;
-}
-
-static void failing_memory_leaves_it_usable(void **state)
-{
-  (void)state;
-  test_faults(story, NULL);
-  test_faults(story, "{\"place\": \"topo\"}");
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(strategies_take_the_node_they_promise),
-    cmocka_unit_test(pack_leaves_the_largest_gaps),
-    cmocka_unit_test(topo_takes_gpus_of_one_switch),
-    cmocka_unit_test(topo_would_rather_break_a_gap_than_cross_a_switch),
-    cmocka_unit_test(topo_takes_fewest_nodes_then_one_rack),
-    cmocka_unit_test(numa_nodes_are_groups_too),
-    cmocka_unit_test(gangs_are_placed_as_a_model_places_them),
-    cmocka_unit_test(nodes_are_scored_as_by_kubernetes),
-    cmocka_unit_test(scores_are_rounded_as_by_kubernetes),
-    cmocka_unit_test(balance_is_rounded_down),
-    cmocka_unit_test(k8s_stops_the_fewest_of_less_importance),
-    cmocka_unit_test(k8s_keeps_shares_unless_told_otherwise),
-    cmocka_unit_test(failing_memory_leaves_it_usable),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_TABLE(scene_run, cases);

@@ -80,7 +80,7 @@ static int load_wild(void **state, void *data, const pai_policy_host *host,
 
 enum { MOST = 64 };
 
-/* Any GPUs of any nodes, in use or not. */
+/* Any GPUs of any nodes, in use or not: claimed, or to be started on. */
 static int claim(wild *w, const pai_policy_host *host, uint64_t id)
 {
   pai_task_place places[MOST];
@@ -106,7 +106,9 @@ static int claim(wild *w, const pai_policy_host *host, uint64_t id)
       p->gpus = gpus;
     }
   }
-  return host->claim_at(host, id, places, n);
+  return pai__prng_below(&w->prng, 4) == 0
+           ? host->start_at(host, id, places, n)
+           : host->claim_at(host, id, places, n);
 }
 
 static int start(wild *w, const pai_policy_host *host, uint64_t id)
@@ -162,7 +164,7 @@ static int decide(void *state, void *data, const pai_policy_host *host)
     instances[n++] = instance;
   }
   for (size_t i = 0; i < n; i++)
-    if (pai__prng_below(&w->prng, 4) == 0)
+    if (pai__prng_below(&w->prng, 2) == 0)
       disturb(w, host, list[i], instances[i]);
   n = 0;
   for (id = 0; n < MOST && (id = host->next_waiting(host, id)) != 0;)

@@ -1,6 +1,7 @@
 /* answers.c - see answers.h */
 #include "answers.h"
 
+#include "api/records.h"
 #include "json/json.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static bool refuse(finding *f, const char *what, const char *name)
 
 /* --- values -------------------------------------------------------------------- */
 
-static bool is_kind(enum pai__kind kind, int type)
+static bool is_kind(enum pai__api_kind kind, int type)
 {
   switch (kind) {
   case PAI__IS_TEXT: return type == PAI__STRING;
@@ -38,42 +39,44 @@ static bool is_kind(enum pai__kind kind, int type)
   }
 }
 
-static bool is_shape(finding *f, const pai__shape *shape, const pai__tree *t,
-                     pai__node n);
+static bool is_record(finding *f, const pai__api_record *record,
+                      const pai__tree *t, pai__node n);
 
-static bool is_value(finding *f, enum pai__kind kind, const pai__shape *shape,
-                     const pai__tree *t, pai__node n)
+static bool is_value(finding *f, enum pai__api_kind kind,
+                     const pai__api_record *record, const pai__tree *t,
+                     pai__node n)
 {
   pai__tree_walk walk = pai__tree_iter(t, n);
   pai__node k;
 
   if (!is_kind(kind, pai__tree_type(t, n)))
     return refuse(f, "is of another kind", "");
-  if (kind == PAI__IS_OBJECT && shape != NULL)
-    return is_shape(f, shape, t, n);
+  if (kind == PAI__IS_OBJECT && record != NULL)
+    return is_record(f, record, t, n);
   if (kind != PAI__IS_LIST && kind != PAI__IS_MAP && kind != PAI__IS_TEXTS)
     return true;
   while ((k = pai__tree_next(&walk)) != PAI__NO_NODE) {
     pai__node item = kind == PAI__IS_MAP ? pai__tree_value(t, k) : k;
     if (kind == PAI__IS_TEXTS && pai__tree_type(t, item) != PAI__STRING)
       return refuse(f, "has what is no text", "");
-    if (shape != NULL && !is_value(f, PAI__IS_OBJECT, shape, t, item))
+    if (record != NULL && !is_value(f, PAI__IS_OBJECT, record, t, item))
       return false;
   }
   return true;
 }
 
-static const pai__field *find_field(const pai__shape *shape, const char *name)
+static const pai__api_field *find_field(const pai__api_record *record,
+                                        const char *name)
 {
-  const pai__field *field = shape->fields;
+  const pai__api_field *field = record->fields;
 
   while (field->kind != PAI__END && strcmp(field->name, name) != 0)
     field++;
   return field->kind != PAI__END ? field : NULL;
 }
 
-static bool is_member(finding *f, const pai__field *field, const pai__tree *t,
-                      pai__node n)
+static bool is_member(finding *f, const pai__api_field *field,
+                      const pai__tree *t, pai__node n)
 {
   size_t len = strlen(f->where);
   bool good;
@@ -82,33 +85,33 @@ static bool is_member(finding *f, const pai__field *field, const pai__tree *t,
       ((field->flags & PAI__MAY_BE_NULL) != 0 || field->kind == PAI__IS_ANY))
     return true;
   (void)snprintf(f->where + len, sizeof(f->where) - len, ".%s", field->name);
-  good = is_value(f, field->kind, field->shape, t, n);
+  good = is_value(f, field->kind, field->record, t, n);
   f->where[len] = '\0';
   return good;
 }
 
-static bool is_shape(finding *f, const pai__shape *shape, const pai__tree *t,
-                     pai__node n)
+static bool is_record(finding *f, const pai__api_record *record,
+                      const pai__tree *t, pai__node n)
 {
   pai__tree_walk walk = pai__tree_iter(t, n);
   pai__node k;
 
   while ((k = pai__tree_next(&walk)) != PAI__NO_NODE) {
     const char *name = pai__tree_str(t, k, NULL);
-    const pai__field *field = find_field(shape, name);
+    const pai__api_field *field = find_field(record, name);
     if (field == NULL)
       return refuse(f, "should not have", name);
     if (!is_member(f, field, t, pai__tree_value(t, k)))
       return false;
   }
-  for (const pai__field *at = shape->fields; at->kind != PAI__END; at++)
+  for (const pai__api_field *at = record->fields; at->kind != PAI__END; at++)
     if ((at->flags & PAI__NEEDED) != 0 &&
         pai__tree_get(t, n, at->name) == PAI__NO_NODE)
       return refuse(f, "lacks", at->name);
   return true;
 }
 
-bool fits_result(char *why, size_t size, const pai__result *result,
+bool fits_result(char *why, size_t size, const pai__api_answer *result,
                  const char *json)
 {
   pai__tree *tree = NULL;
@@ -118,7 +121,7 @@ bool fits_result(char *why, size_t size, const pai__result *result,
   if (pai__json_parse(&tree, json, strlen(json), NULL, NULL) == PAI_OK)
     for (; result != NULL && !good; result = result->other)
       good = result->type == NULL &&
-             is_value(&f, result->kind, result->shape, tree, 0);
+             is_value(&f, result->kind, result->record, tree, 0);
   pai__tree_free(tree);
   (void)snprintf(why, size, "%s", f.text);
   return good;
@@ -127,8 +130,8 @@ bool fits_result(char *why, size_t size, const pai__result *result,
 /* --- answers --------------------------------------------------------------------- */
 
 /* The route of what was asked; NULL: there is none. */
-static const pai__route *find_route(const scene *s, const char *method,
-                                    const char *path)
+static const pai__api_route *find_route(const scene *s, const char *method,
+                                        const char *path)
 {
   const char *params[PAI__PARAMS] = { NULL };
   const char *api = strstr(path, "/api/"); /* behind a proxy's prefix */
@@ -145,19 +148,20 @@ static const pai__route *find_route(const scene *s, const char *method,
 }
 
 /* What is answered with that status. */
-static const pai__result *find_result(const pai__route *route, int status)
+static const pai__api_answer *find_result(const pai__api_route *route,
+                                          int status)
 {
-  static const pai__result error = { .kind = PAI__IS_OBJECT,
-                                     .shape = &pai__error_shape };
+  static const pai__api_answer error = { .kind = PAI__IS_OBJECT,
+                                         .record = &pai__api_Error };
   int done = route->status != 0 ? route->status : 200;
 
   if (status != done)
     return status >= 400 ? &error : NULL;
-  return route->result != NULL ? route->result : &pai__done_result;
+  return route->result;
 }
 
 /* A job that is not there has no attempts for older clients. */
-static bool is_null(const pai__route *route, const char *body)
+static bool is_null(const pai__api_route *route, const char *body)
 {
   return strcmp(body, "null") == 0 &&
          strstr(route->path, "/job-attempts") != NULL;
@@ -166,8 +170,8 @@ static bool is_null(const pai__route *route, const char *body)
 void check_answer(const scene *s, const char *request, const char *answer)
 {
   const char *body = strstr(answer, "\r\n\r\n");
-  const pai__result *result;
-  const pai__route *route;
+  const pai__api_answer *result;
+  const pai__api_route *route;
   char method[16], path[LONGEST], why[256];
   int status;
 

@@ -12,7 +12,7 @@
 void check_answer(const scene *s, const char *request, const char *answer);
 
 /* Whether JSON is as a table says; if not, why. */
-bool fits_result(char *why, size_t size, const pai__result *result,
+bool fits_result(char *why, size_t size, const pai__api_answer *result,
                  const char *json);
 
 #endif

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "answers.h"
 
-#include "server/feed.h"
+#include "server/streams/feed.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -46,7 +46,7 @@ void begin_empty(scene *s)
   (void)snprintf(s->dir, sizeof(s->dir), "/tmp/test-server-XXXXXX");
   assert_non_null(mkdtemp(s->dir));
   (void)snprintf(s->path, sizeof(s->path), "%s/socket", s->dir);
-  assert_int_equal(pai_loop_new(&s->loop, NULL, NULL), PAI_OK);
+  assert_ok(pai_loop_new(&s->loop, NULL, NULL));
   s->platform.loop = s->loop;
 }
 
@@ -55,13 +55,13 @@ void begin_with_tokens(scene *s)
   begin_empty(s);
   s->obliging = true;
   s->tokens = true;
-  assert_int_equal(new_server(s, NULL), PAI_OK);
+  assert_ok(new_server(s, NULL));
 }
 
 void begin(scene *s)
 {
   begin_empty(s);
-  assert_int_equal(new_server(s, NULL), PAI_OK);
+  assert_ok(new_server(s, NULL));
 }
 
 void on_closed(void *user_data)
@@ -97,7 +97,7 @@ void end(scene *s)
 {
   if (s->server != NULL)
     close_server(s);
-  assert_int_equal(pai_loop_run(s->loop), PAI_OK);
+  assert_ok(pai_loop_run(s->loop));
   pai_loop_free(s->loop);
   assert_null(s->platform.readers);
   assert_null(s->platform.listeners);
@@ -145,9 +145,8 @@ static void on_bytes(void *user_data, int fd, int events)
 
 static void watch(peer *p, scene *s)
 {
-  assert_int_equal(pai__poll_new(&p->watch, &pai__libc_alloc, s->loop, p->fd,
-                                 on_bytes, p, NULL),
-                   PAI_OK);
+  assert_ok(pai__poll_new(&p->watch, &pai__libc_alloc, s->loop, p->fd,
+                          on_bytes, p, NULL));
   pai__poll_set(p->watch, PAI__READABLE);
 }
 
@@ -283,5 +282,37 @@ void expect(const char *answer, int status, const char *body)
     print_error("want %d %s, have: %s\n", status, body, answer);
   assert_int_equal(strncmp(answer, line, strlen(line)), 0);
   assert_non_null(start);
-  assert_non_null(strstr(start != NULL ? start : "", body));
+  assert_has(start != NULL ? start : "", body);
+}
+
+/* --- without memory --------------------------------------------------------------- */
+
+typedef struct asked {
+  scene *s;
+  bool (*is_told)(scene *s);
+} asked;
+
+static int serve_once(const pai_alloc *alloc, void *user_data)
+{
+  asked *a = user_data;
+  int rc;
+
+  a->s->options.alloc = alloc;
+  rc = new_server(a->s, NULL);
+  if (rc == PAI_OK) {
+    rc = a->is_told(a->s) ? PAI_OK : PAI_ENOMEM;
+    close_server(a->s);
+  }
+  for (int i = 0; i < 3; i++)
+    if (pai_loop_dispatch(a->s->loop) == 0)
+      break;
+  return rc;
+}
+
+void serve_faults(scene *s, bool (*is_told)(scene *s))
+{
+  asked a = { s, is_told };
+
+  test_faults(serve_once, &a);
+  s->options.alloc = NULL;
 }

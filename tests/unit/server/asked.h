@@ -2,9 +2,9 @@
 #ifndef PAI_TESTS_SERVER_ASKED_H
 #define PAI_TESTS_SERVER_ASKED_H
 
-#include "testing.h"
+#include "cases.h"
 
-#include "base/posix_socket.h"
+#include "base/os/posix_socket.h"
 #include "fake.h"
 
 #include <openpai/server.h>
@@ -45,6 +45,12 @@ void close_server(scene *s);
 void end(scene *s);
 /* All of it, where code has been sent. */
 void end_with_code(scene *s);
+
+/* A test in a scene `s`, begun before it and ended after it. */
+#define IN_SCENE(begin, test) SCENE_TEST(begin, test, end)
+#define WITH_CODE(begin, test) SCENE_TEST(begin, test, end_with_code)
+#define SCENE_TEST(begin, test, end) TEST_IN(test, scene, s, begin, end)
+
 /* Connects; leave() closes. */
 void come(peer *p, scene *s);
 /* The same by TCP, to the first address. */
@@ -62,6 +68,9 @@ bool is_heard(const scene *s);
 /* Asks once; the answer is there until the next one. */
 const char *ask(scene *s, const char *fmt, ...) PAI__PRINTF(2, 3);
 const char *ask_far(scene *s, const char *fmt, ...) PAI__PRINTF(2, 3);
+/* Serves and asks, with each allocation of the server failing; false: it hung
+ * up, or answered 503. */
+void serve_faults(scene *s, bool (*is_told)(scene *s));
 /* The status, and a part of the body. */
 void expect(const char *answer, int status, const char *body);
 

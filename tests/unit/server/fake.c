@@ -98,6 +98,14 @@ int pai_platform_config(pai_platform *p, pai_job_id job, int format,
              format == PAI_FORMAT_JSON ? "{\"a\":1}" : "a: 1\n", err);
 }
 
+int pai_platform_environment(pai_platform *p, pai_job_id job, int with_folder,
+                             pai_write_cb write, void *user_data,
+                             pai_error **err)
+{
+  (void)with_folder;
+  return pai_platform_config(p, job, PAI_FORMAT_JSON, write, user_data, err);
+}
+
 int pai_platform_events(pai_platform *p, pai_job_id job, const char *type,
                         pai_write_cb write, void *user_data, pai_error **err)
 {
@@ -440,6 +448,11 @@ pai_time pai_log_time(const pai_log_reader *r)
 {
   (void)r;
   return 0;
+}
+
+uint64_t pai_log_offset(const pai_log_reader *r)
+{
+  return r->offset >= 0 ? (uint64_t)r->offset : 95;
 }
 
 void pai_log_pause(pai_log_reader *r, int paused)

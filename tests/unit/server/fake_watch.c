@@ -36,7 +36,7 @@ int pai_platform_count(const pai_platform *p, pai_platform_counts *counts)
 
 struct pai_estimate {
   pai_platform *p;
-  pai__turn *turn;
+  pai__loop_step *turn;
   pai_estimate_cb cb;
   void *user_data;
   int status;
@@ -63,7 +63,7 @@ static void on_estimate(void *user_data)
   else
     (void)fake_write(drop, NULL, said); /* not to be held against tables */
   --*e->count;
-  pai__turn_close(e->turn);
+  pai__loop_step_close(e->turn);
   e->cb(e->user_data, e->status, e->status < 0 ? NULL : said,
         e->status < 0 ? 0 : strlen(said), err);
   pai_error_free(err);
@@ -75,8 +75,8 @@ static pai_estimate *begin(pai_platform *p, const char *said, int *count,
 {
   pai_estimate *e = pai__zalloc(&pai__libc_alloc, sizeof(*e));
 
-  if (e == NULL ||
-      pai__turn_new(&e->turn, &pai__libc_alloc, p->loop, on_estimate, e) < 0)
+  if (e == NULL || pai__loop_step_new(&e->turn, &pai__libc_alloc, p->loop,
+                                      on_estimate, e) < 0)
     abort();
   e->p = p;
   e->cb = cb;
@@ -86,7 +86,7 @@ static pai_estimate *begin(pai_platform *p, const char *said, int *count,
   e->count = count;
   ++*count;
   if (!p->slow)
-    pai__turn_ask(e->turn);
+    pai__loop_step_ask(e->turn);
   return e;
 }
 
@@ -106,7 +106,7 @@ void pai_estimate_cancel(pai_estimate *e)
   if (e == NULL)
     return;
   e->status = PAI_ECANCELED;
-  pai__turn_ask(e->turn);
+  pai__loop_step_ask(e->turn);
 }
 
 /* An answer is played by an estimate. */

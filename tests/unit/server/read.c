@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 static struct {
-  const pai__route *route;
-  const pai__field *query;
+  const pai__api_route *route;
+  const pai__api_field *query;
 } seen[256];
 static size_t nseen;
 
-bool was_read(const pai__route *route, const pai__field *query)
+bool was_read(const pai__api_route *route, const pai__api_field *query)
 {
   for (size_t i = 0; i < nseen; i++)
     if (seen[i].route == route && seen[i].query == query)
@@ -25,16 +25,16 @@ void read_nothing(void)
   nseen = 0;
 }
 
-const pai__field *__real_pai__query_find(const pai__route *route,
-                                         const char *name);
-const pai__field *__wrap_pai__query_find(const pai__route *route,
-                                         const char *name);
+const pai__api_field *__real_pai__query_find(const pai__api_route *route,
+                                             const char *name);
+const pai__api_field *__wrap_pai__query_find(const pai__api_route *route,
+                                             const char *name);
 
 /* The server is in the middle of something: it is not left by a jump. */
-const pai__field *__wrap_pai__query_find(const pai__route *route,
-                                         const char *name)
+const pai__api_field *__wrap_pai__query_find(const pai__api_route *route,
+                                             const char *name)
 {
-  const pai__field *query = __real_pai__query_find(route, name);
+  const pai__api_field *query = __real_pai__query_find(route, name);
 
   if (query == NULL) {
     print_error("%s %s reads %s, which is not in its table\n",

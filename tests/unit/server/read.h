@@ -10,7 +10,7 @@
 #include "server/server.h"
 
 /* Has the route read that row of its table? */
-bool was_read(const pai__route *route, const pai__field *query);
+bool was_read(const pai__api_route *route, const pai__api_field *query);
 /* Forgets what was read. */
 void read_nothing(void);
 

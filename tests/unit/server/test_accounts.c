@@ -12,7 +12,7 @@ static void begin_here(scene *s)
 {
   begin_empty(s);
   s->obliging = true;
-  assert_int_equal(new_server(s, NULL), PAI_OK);
+  assert_ok(new_server(s, NULL));
 }
 
 #define SEND_AS(s, method, path, type, body)                               \
@@ -29,7 +29,7 @@ static void begin_here(scene *s)
 
 /* --- what is done --------------------------------------------------------------- */
 
-static void changes_arrive(void **state)
+IN_SCENE(begin_here, changes_arrive)
 {
   static const struct {
     const char *method, *path, *body;
@@ -116,53 +116,45 @@ static void changes_arrive(void **state)
     { "DELETE", "/api/v2/groups/g", "", 200, "group is removed successfully",
       "remove group g" },
   };
-  scene s;
 
-  (void)state;
-  begin_here(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    s.platform.accounts.did[0] = '\0';
+    s->platform.accounts.did[0] = '\0';
     expect(
-      SEND_AS(&s, rows[i].method, rows[i].path, "text/plain", rows[i].body),
+      SEND_AS(s, rows[i].method, rows[i].path, "text/plain", rows[i].body),
       rows[i].status, rows[i].said);
-    assert_string_equal(s.platform.accounts.did, rows[i].did);
+    assert_string_equal(s->platform.accounts.did, rows[i].did);
   }
-  end(&s);
 }
 
-static void one_changes_oneself(void **state)
+IN_SCENE(begin_here, one_changes_oneself)
 {
   static const char both[] =
     "{\"data\":{\"username\":\"alice\",\"email\":\"a@b.c\",\"newPassword\":"
     "\"secret2\",\"oldPassword\":\"secret1\"},\"patch\":false}";
-  scene s;
 
-  (void)state;
-  begin_here(&s);
-  expect(SEND_BY(&s, "alice", "PUT", "/api/v2/users/me", both), 201,
+  expect(SEND_BY(s, "alice", "PUT", "/api/v2/users/me", both), 201,
          "Update user data successfully.");
-  assert_string_equal(s.platform.accounts.did,
+  assert_string_equal(s->platform.accounts.did,
                       "put user 0 {\"username\":\"alice\",\"email\":\"a@b.c\","
                       "\"password\":\"secret2\",\"oldPassword\":\"secret1\"}");
-  expect(SEND_BY(&s, "bob", "PUT", "/api/v2/users/me", both), 403,
+  expect(SEND_BY(s, "bob", "PUT", "/api/v2/users/me", both), 403,
          "ForbiddenUserError");
-  expect(SEND_BY(&s, "alice", "PUT", "/api/v2/users/me", "{}"), 400,
+  expect(SEND_BY(s, "alice", "PUT", "/api/v2/users/me", "{}"), 400,
          "child \\\"data\\\" fails because [\\\"data\\\" is required]");
-  expect(SEND_BY(&s, "alice", "PUT", "/api/v2/users/alice/password",
+  expect(SEND_BY(s, "alice", "PUT", "/api/v2/users/alice/password",
                  "{\"oldPassword\":\"secret1\",\"newPassword\":\"secret2\"}"),
          201, "update user password successfully.");
-  assert_string_equal(s.platform.accounts.did,
+  assert_string_equal(s->platform.accounts.did,
                       "put user 0 {\"username\":\"alice\",\"password\":"
                       "\"secret2\",\"oldPassword\":\"secret1\"}");
-  expect(SEND_BY(&s, "alice", "PUT", "/api/v2/users/alice/password",
+  expect(SEND_BY(s, "alice", "PUT", "/api/v2/users/alice/password",
                  "{\"newPassword\":\"secret2\"}"),
          201, "");
-  assert_non_null(strstr(s.platform.accounts.did, "\"defaultpai\""));
-  end(&s);
+  assert_has(s->platform.accounts.did, "\"defaultpai\"");
 }
 
 /* Who waits for a password is told by address, and whether he still waits. */
-static void passwords_wait_for_who_is_there(void **state)
+IN_SCENE(begin_empty, passwords_wait_for_who_is_there)
 {
   static const char login[] =
     "POST /api/v2/authn/basic/login HTTP/1.1\r\nHost: x\r\n"
@@ -170,45 +162,41 @@ static void passwords_wait_for_who_is_there(void **state)
     "{\"username\":\"alice\",\"password\":\"secret-1\"}";
   pai_accounts *a;
   peer p;
-  scene s;
 
-  (void)state;
-  begin_empty(&s);
-  s.options.listen = "127.0.0.1:0";
-  assert_int_equal(new_server(&s, NULL), PAI_OK);
-  a = &s.platform.accounts;
-  come_far(&p, &s);
+  s->options.listen = "127.0.0.1:0";
+  assert_ok(new_server(s, NULL));
+  a = &s->platform.accounts;
+  come_far(&p, s);
   say(&p, login);
   while (a->nwaiting == 0)
-    turn(&s);
+    turn(s);
   assert_string_equal(a->asker, "00000000000000000000ffff7f000001");
   assert_int_equal(a->is_gone(a->waiting[0].user_data), 0);
   assert_int_equal(shutdown(p.fd, SHUT_WR), 0);
   while (!a->is_gone(a->waiting[0].user_data))
     ;
   a->fail = PAI_ECANCELED;
-  fake_accounts_done(&s.platform);
+  fake_accounts_done(&s->platform);
   a->fail = 0;
   hear_all(&p); /* no failure of ours is told, as there is none */
   assert_int_equal(p.seen.len, 0);
   leave(&p);
-  come(&p, &s); /* and at the socket by the user */
+  come(&p, s); /* and at the socket by the user */
   say(&p, login);
   while (a->nwaiting == 0)
-    turn(&s);
+    turn(s);
   assert_memory_equal(a->asker, "user ", 5);
   a->fail = PAI_EBUSY;
   a->status = 429;
   a->code = "UnknownError";
-  fake_accounts_done(&s.platform);
+  fake_accounts_done(&s->platform);
   hear(&p, "HTTP/1.1 429 ");
   hear(&p, "Retry-After: 2\r\n");
   a->fail = 0;
   leave(&p);
-  end(&s);
 }
 
-static void what_is_read(void **state)
+IN_SCENE(begin_here, what_is_read)
 {
   static const struct {
     const char *path, *body;
@@ -232,55 +220,46 @@ static void what_is_read(void **state)
       "{\"authn_type\":\"basic\",\"loginURI\":\"/api/v1/authn/basic/login\","
       "\"loginURIMethod\":\"post\"}" },
   };
-  scene s;
 
-  (void)state;
-  begin_here(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++)
-    expect(SEND_BY(&s, "alice", "GET", rows[i].path, ""), 200, rows[i].body);
-  expect(SEND_BY(&s, "alice", "GET", "/api/v2/users/me", ""), 400,
+    expect(SEND_BY(s, "alice", "GET", rows[i].path, ""), 200, rows[i].body);
+  expect(SEND_BY(s, "alice", "GET", "/api/v2/users/me", ""), 400,
          "{\"code\":\"NoUserError\",\"message\":\"User me is not found.\"}");
-  expect(GET(&s, "/api/v2/groups/g/userlist"), 200,
+  expect(GET(s, "/api/v2/groups/g/userlist"), 200,
          "[{\"username\":\"in g\"}]");
-  expect(GET(&s, "/api/v2/tokens/check"), 200, "\"admin\":true}");
-  end(&s);
+  expect(GET(s, "/api/v2/tokens/check"), 200, "\"admin\":true}");
 }
 
-static void tokens_are_made_and_end(void **state)
+IN_SCENE(begin_here, tokens_are_made_and_end)
 {
-  scene s;
-
-  (void)state;
-  begin_here(&s);
-  expect(SEND_AS(&s, "POST", "/api/v2/authn/basic/login", FORM,
+  expect(SEND_AS(s, "POST", "/api/v2/authn/basic/login", FORM,
                  "expiration=4000&password=secret1&username=alice"),
          200, "{\"user\":\"alice\",\"token\":\"alice\",\"admin\":false}");
-  assert_string_equal(s.platform.accounts.did, "login alice secret1");
-  assert_string_equal(s.platform.accounts.keys, "alice");
-  expect(SEND_BY(&s, "alice", "POST", "/api/v2/tokens/application", "{}"), 200,
+  assert_string_equal(s->platform.accounts.did, "login alice secret1");
+  assert_string_equal(s->platform.accounts.keys, "alice");
+  expect(SEND_BY(s, "alice", "POST", "/api/v2/tokens/application", "{}"), 200,
          "{\"token\":\"new\",\"id\":\"1\",\"name\":null,\"application\":true,"
          "\"scopes\":[],\"expires\":null}");
-  assert_string_equal(s.platform.accounts.did, "new token alice - 0 0");
-  expect(SEND(&s, "POST", "/api/v2/tokens/application?username=bob", ""), 200,
+  assert_string_equal(s->platform.accounts.did, "new token alice - 0 0");
+  expect(SEND(s, "POST", "/api/v2/tokens/application?username=bob", ""), 200,
          "new");
-  assert_string_equal(s.platform.accounts.did, "new token bob - 0 0");
-  assert_string_equal(s.platform.accounts.keys, "bob");
-  expect(SEND_BY(&s, "alice", "POST",
-                 "/api/v2/tokens/application?username=bob", ""),
-         403, "ForbiddenUserError");
-  expect(SEND_BY(&s, "alice", "DELETE", "/api/v2/tokens/a.b.c", ""), 200,
+  assert_string_equal(s->platform.accounts.did, "new token bob - 0 0");
+  assert_string_equal(s->platform.accounts.keys, "bob");
+  expect(
+    SEND_BY(s, "alice", "POST", "/api/v2/tokens/application?username=bob", ""),
+    403, "ForbiddenUserError");
+  expect(SEND_BY(s, "alice", "DELETE", "/api/v2/tokens/a.b.c", ""), 200,
          "{\"message\":");
-  assert_string_equal(s.platform.accounts.did, "revoke alice a.b.c");
-  expect(SEND_BY(&s, "alice", "DELETE", "/api/v2/authn/basic/logout", ""), 200,
+  assert_string_equal(s->platform.accounts.did, "revoke alice a.b.c");
+  expect(SEND_BY(s, "alice", "DELETE", "/api/v2/authn/basic/logout", ""), 200,
          "{\"message\":\"Logout successfully\"}");
-  assert_string_equal(s.platform.accounts.did, "revoke alice alice");
-  expect(SEND(&s, "DELETE", "/api/v2/authn/basic/logout", ""), 200, "");
-  end(&s);
+  assert_string_equal(s->platform.accounts.did, "revoke alice alice");
+  expect(SEND(s, "DELETE", "/api/v2/authn/basic/logout", ""), 200, "");
 }
 
 /* --- what goes wrong ------------------------------------------------------------------ */
 
-static void failures_have_their_names(void **state)
+IN_SCENE(begin_here, failures_have_their_names)
 {
   static const struct {
     const char *method, *path, *body;
@@ -317,54 +296,46 @@ static void failures_have_their_names(void **state)
       "{\"username\":\"eve\",\"password\":\"secret1\"}", PAI_EBUSY, 0, NULL,
       503 },
   };
-  scene s;
 
-  (void)state;
-  begin_here(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    s.platform.accounts.fail = rows[i].rc;
-    s.platform.accounts.status = rows[i].status;
-    s.platform.accounts.code = rows[i].code;
-    expect(SEND_AS(&s, rows[i].method, rows[i].path, "application/json",
+    s->platform.accounts.fail = rows[i].rc;
+    s->platform.accounts.status = rows[i].status;
+    s->platform.accounts.code = rows[i].code;
+    expect(SEND_AS(s, rows[i].method, rows[i].path, "application/json",
                    rows[i].body),
            rows[i].told, "\"message\":\"as the test wants\"");
   }
-  end(&s);
 }
 
-static void nothing_is_said_before_it_is_safe(void **state)
+IN_SCENE(begin_empty, nothing_is_said_before_it_is_safe)
 {
   peer p;
-  scene s;
 
-  (void)state;
-  begin_empty(&s);
-  assert_int_equal(new_server(&s, NULL), PAI_OK);
-  come(&p, &s);
+  assert_ok(new_server(s, NULL));
+  come(&p, s);
   say(&p, "PUT /api/v2/users/bob/admin HTTP/1.1\r\nHost: x\r\n"
           "Connection: close\r\nContent-Length: 14\r\n\r\n{\"admin\":true}");
-  while (s.platform.accounts.nwaiting == 0)
-    turn(&s);
-  fake_accounts_done(&s.platform);
-  assert_int_equal(s.platform.nsyncs, 1);
+  while (s->platform.accounts.nwaiting == 0)
+    turn(s);
+  fake_accounts_done(&s->platform);
+  assert_int_equal(s->platform.nsyncs, 1);
   assert_int_equal(p.seen.len, 0);
-  fake_synced(&s.platform, PAI_EIO);
+  fake_synced(&s->platform, PAI_EIO);
   hear_all(&p);
   expect(pai__buf_text(&p.seen), 500, "the disk is full");
   leave(&p);
   /* Nobody waits any more: it is forgotten. */
-  come(&p, &s);
+  come(&p, s);
   say(&p, "PUT /api/v2/users/bob/admin HTTP/1.1\r\nHost: x\r\n"
           "Content-Length: 14\r\n\r\n{\"admin\":true}");
-  while (s.platform.accounts.nwaiting == 0)
-    turn(&s);
-  close_server(&s);
-  fake_accounts_done(&s.platform);
+  while (s->platform.accounts.nwaiting == 0)
+    turn(s);
+  close_server(s);
+  fake_accounts_done(&s->platform);
   leave(&p);
-  end(&s);
 }
 
-static void bodies_that_cannot_be_read(void **state)
+IN_SCENE(begin_here, bodies_that_cannot_be_read)
 {
   static const struct {
     const char *type, *body;
@@ -392,42 +363,33 @@ static void bodies_that_cannot_be_read(void **state)
       400, "{\"message\":" },
     { "application/json", "{\"username\":\"\xff\"}", 400, "{\"message\":" },
   };
-  scene s;
 
-  (void)state;
-  begin_here(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++)
-    expect(SEND_AS(&s, "POST", "/api/v2/authn/basic/login", rows[i].type,
+    expect(SEND_AS(s, "POST", "/api/v2/authn/basic/login", rows[i].type,
                    rows[i].body),
            rows[i].status, rows[i].said);
-  expect(ask(&s, "POST /api/v2/tokens HTTP/1.1\r\nHost: x\r\nConnection: close"
-                 "\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}"),
+  expect(ask(s, "POST /api/v2/tokens HTTP/1.1\r\nHost: x\r\nConnection: close"
+                "\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}"),
          415, "unsupported content encoding \\\"gzip\\\"");
-  expect(ask(&s, "POST /api/v2/users HTTP/1.1\r\nHost: x\r\nConnection: close"
-                 "\r\nContent-Length: 102401\r\n\r\n"),
+  expect(ask(s, "POST /api/v2/users HTTP/1.1\r\nHost: x\r\nConnection: close"
+                "\r\nContent-Length: 102401\r\n\r\n"),
          413, "too large");
-  end(&s);
 }
 
-static void authn_is_an_option(void **state)
+IN_SCENE(begin_here, authn_is_an_option)
 {
   pai_server_options o = PAI_SERVER_OPTIONS_INIT;
   pai_server *server;
   pai_error *err;
-  scene s;
 
-  (void)state;
-  begin_here(&s);
-  o.socket = s.path;
+  o.socket = s->path;
   o.authn = "magic";
-  assert_int_equal(pai_server_new(&server, s.loop, &s.platform, &o, &err),
-                   PAI_ENOTSUP);
-  test_expect_error(err, PAI_ENOTSUP, "magic");
-  end(&s);
+  assert_fails(pai_server_new(&server, s->loop, &s->platform, &o, &err), err,
+               PAI_ENOTSUP, "magic");
 }
 
 /* The user has two jobs with five tasks. */
-static void quotas_are_held_to(void **state)
+IN_SCENE(begin_here, quotas_are_held_to)
 {
   static const char job[] =
     "protocolVersion: 2\nname: x\ntype: job\nprerequisites: [{name: i, type: "
@@ -435,32 +397,28 @@ static void quotas_are_held_to(void **state)
     "dockerImage: i\n    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0}\n"
     "    commands: [a]\n";
   int64_t *quota;
-  scene s;
 
-  (void)state;
-  begin_here(&s);
-  quota = s.platform.accounts.quota;
+  quota = s->platform.accounts.quota;
   quota[PAI_QUOTA_JOBS] = 2;
   expect(
-    SEND_BY(&s, "alice", "POST", "/api/v2/jobs", job), 429,
+    SEND_BY(s, "alice", "POST", "/api/v2/jobs", job), 429,
     "{\"code\":\"NoEnoughQuotaError\",\"message\":\"alice may have 2 jobs "
-    "at a time: wait until some are over.\"}");
+    "at a time: wait until some of them have ended.\"}");
   quota[PAI_QUOTA_JOBS] = 3;
   quota[PAI_QUOTA_TASKS] = 7;
-  expect(SEND_BY(&s, "alice", "POST", "/api/v2/jobs", job), 429,
+  expect(SEND_BY(s, "alice", "POST", "/api/v2/jobs", job), 429,
          "alice may have 7 tasks at a time");
   quota[PAI_QUOTA_TASKS] = 2;
-  expect(SEND_BY(&s, "alice", "POST", "/api/v2/jobs", job), 403,
+  expect(SEND_BY(s, "alice", "POST", "/api/v2/jobs", job), 403,
          "this job alone has more");
   /* The platform's own user has none. */
-  expect(SEND(&s, "POST", "/api/v2/jobs", job), 202, "\"status\":202");
+  expect(SEND(s, "POST", "/api/v2/jobs", job), 202, "\"status\":202");
   quota[PAI_QUOTA_TASKS] = 8;
-  expect(SEND_BY(&s, "alice", "POST", "/api/v2/jobs", job), 202,
+  expect(SEND_BY(s, "alice", "POST", "/api/v2/jobs", job), 202,
          "\"status\":202");
-  expect(SEND(&s, "PUT", "/api/v2/users/alice/quota", "{\"jobs\":9}"), 201,
+  expect(SEND(s, "PUT", "/api/v2/users/alice/quota", "{\"jobs\":9}"), 201,
          "Update quota successfully.");
-  assert_string_equal(s.platform.accounts.did, "quota alice 0 9");
-  end(&s);
+  assert_string_equal(s->platform.accounts.did, "quota alice 0 9");
 }
 
 static int count_own(scene *s, const char *user)
@@ -474,70 +432,40 @@ static int count_own(scene *s, const char *user)
 }
 
 /* A job of a user who was removed is the heir's, and not the namesake's. */
-static void jobs_have_no_new_owner(void **state)
+IN_SCENE(begin_here, jobs_have_no_new_owner)
 {
-  scene s;
-
-  (void)state;
-  begin_here(&s);
-  assert_true(count_own(&s, "alice"));
-  assert_false(count_own(&s, "bob"));
-  s.platform.accounts.gone = true;
-  s.platform.accounts.gone_job = 7;
-  assert_false(count_own(&s, "alice"));
-  assert_false(count_own(&s, "bob"));
-  s.platform.accounts.heir = "bob";
-  assert_false(count_own(&s, "alice"));
-  assert_true(count_own(&s, "bob"));
-  s.platform.accounts.gone_job = 6;
-  assert_true(count_own(&s, "alice"));
-  assert_false(count_own(&s, "bob"));
-  end(&s);
+  assert_true(count_own(s, "alice"));
+  assert_false(count_own(s, "bob"));
+  s->platform.accounts.gone = true;
+  s->platform.accounts.gone_job = 7;
+  assert_false(count_own(s, "alice"));
+  assert_false(count_own(s, "bob"));
+  s->platform.accounts.heir = "bob";
+  assert_false(count_own(s, "alice"));
+  assert_true(count_own(s, "bob"));
+  s->platform.accounts.gone_job = 6;
+  assert_true(count_own(s, "alice"));
+  assert_false(count_own(s, "bob"));
 }
 
 /* What failed is noted as whom somebody wanted to be; what has to wait says so. */
-static void failed_logins_are_noted(void **state)
+IN_SCENE(begin_here, failed_logins_are_noted)
 {
-  scene s;
-
-  (void)state;
-  begin_here(&s);
-  s.platform.accounts.fail = PAI_EPERM;
-  s.platform.accounts.status = 400;
-  s.platform.accounts.code = "IncorrectPasswordError";
-  expect(SEND(&s, "POST", "/api/v2/authn/basic/login",
+  s->platform.accounts.fail = PAI_EPERM;
+  s->platform.accounts.status = 400;
+  s->platform.accounts.code = "IncorrectPasswordError";
+  expect(SEND(s, "POST", "/api/v2/authn/basic/login",
               "{\"username\":\"alice\",\"password\":\"secret1\"}"),
          400, "IncorrectPasswordError");
-  assert_string_equal(s.platform.accounts.noted,
+  assert_string_equal(s->platform.accounts.noted,
                       "alice||POST /api/v2/authn/basic/login|400");
-  s.platform.accounts.fail = PAI_EBUSY;
-  s.platform.accounts.status = 429;
-  s.platform.accounts.code = "UnknownError";
-  s.platform.accounts.wait = 7500000;
-  s.platform.accounts.notes = 0;
-  assert_non_null(
-    strstr(SEND(&s, "POST", "/api/v2/authn/basic/login",
-                "{\"username\":\"alice\",\"password\":\"secret1\"}"),
-           "Retry-After: 8\r\n"));
-  assert_int_equal(s.platform.accounts.notes, 0);
-  end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(changes_arrive),
-    cmocka_unit_test(one_changes_oneself),
-    cmocka_unit_test(passwords_wait_for_who_is_there),
-    cmocka_unit_test(what_is_read),
-    cmocka_unit_test(tokens_are_made_and_end),
-    cmocka_unit_test(failures_have_their_names),
-    cmocka_unit_test(nothing_is_said_before_it_is_safe),
-    cmocka_unit_test(bodies_that_cannot_be_read),
-    cmocka_unit_test(authn_is_an_option),
-    cmocka_unit_test(quotas_are_held_to),
-    cmocka_unit_test(jobs_have_no_new_owner),
-    cmocka_unit_test(failed_logins_are_noted),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  s->platform.accounts.fail = PAI_EBUSY;
+  s->platform.accounts.status = 429;
+  s->platform.accounts.code = "UnknownError";
+  s->platform.accounts.wait = 7500000;
+  s->platform.accounts.notes = 0;
+  assert_has(SEND(s, "POST", "/api/v2/authn/basic/login",
+                  "{\"username\":\"alice\",\"password\":\"secret1\"}"),
+             "Retry-After: 8\r\n");
+  assert_int_equal(s->platform.accounts.notes, 0);
 }

@@ -1,7 +1,7 @@
 /* Findings in the words of Ajv 6, as OpenPAI's server told them. */
-#include "testing.h"
+#include "cases.h"
 
-#include "server/ajv.h"
+#include "server/calls/ajv.h"
 
 #include <openpai/spec.h>
 
@@ -21,7 +21,7 @@ static int check(pai__buf *out, const char *text, const pai_alloc *alloc)
   pai_spec *spec = NULL;
   int rc = pai_spec_check(&report, &spec, text, strlen(text), &o, NULL);
 
-  assert_int_equal(rc, PAI_OK);
+  assert_ok(rc);
   assert_null(spec);
   pai__buf_init(out, alloc);
   rc = pai__ajv_write(out, report);
@@ -29,7 +29,7 @@ static int check(pai__buf *out, const char *text, const pai_alloc *alloc)
   return rc;
 }
 
-static void each_keyword(void **state)
+TEST(each_keyword)
 {
   static const struct {
     const char *text, *wanted;
@@ -86,27 +86,23 @@ static void each_keyword(void **state)
   };
   pai__buf out;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    assert_int_equal(check(&out, rows[i].text, &pai__libc_alloc), PAI_OK);
+    assert_ok(check(&out, rows[i].text, &pai__libc_alloc));
     if (strstr(pai__buf_text(&out), rows[i].wanted) == NULL)
       print_error("want %s\nhave %s\n", rows[i].wanted, pai__buf_text(&out));
-    assert_non_null(strstr(pai__buf_text(&out), rows[i].wanted));
+    assert_has(pai__buf_text(&out), rows[i].wanted);
     pai__buf_dispose(&out);
   }
 }
 
 /* Places that are long, and keys with what JSON pointers escape. */
-static void odd_places(void **state)
+TEST(odd_places)
 {
   pai__buf out;
 
-  (void)state;
-  assert_int_equal(
-    check(&out, HEAD IMAGE "taskRoles: {\"a/b~c\": 1}\n", &pai__libc_alloc),
-    PAI_OK);
-  assert_non_null(
-    strstr(pai__buf_text(&out), "{\"additionalProperty\":\"a/b~c\"}"));
+  assert_ok(
+    check(&out, HEAD IMAGE "taskRoles: {\"a/b~c\": 1}\n", &pai__libc_alloc));
+  assert_has(pai__buf_text(&out), "{\"additionalProperty\":\"a/b~c\"}");
   pai__buf_dispose(&out);
 }
 
@@ -119,19 +115,8 @@ static int write_once(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-  (void)state;
   test_faults(write_once, (void *)(HEAD "no: 1\nprerequisites: [{name: x}]\n"
                                         "taskRoles: {w: 1, v-: 2}\n"));
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_keyword),
-    cmocka_unit_test(odd_places),
-    cmocka_unit_test(no_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

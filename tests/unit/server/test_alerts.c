@@ -5,7 +5,7 @@
  */
 #include "asked.h"
 
-#include "server/alarms.h"
+#include "server/monitor/alert_states.h"
 
 #include <openpai/sample.h>
 
@@ -29,7 +29,7 @@ int __real_pai_sampler_take(const pai_sample **out, pai_sampler *sampler,
                             pai_time now, pai_error **err);
 int __wrap_pai_sampler_take(const pai_sample **out, pai_sampler *sampler,
                             pai_time when, pai_error **err);
-int __wrap_pai__meter_gpu(const pai_server *s, size_t i);
+int __wrap_pai__usage_sampler_gpu(const pai_server *s, size_t i);
 void __real_pai__timer_start(pai__timer *timer, pai_time delay);
 void __wrap_pai__timer_start(pai__timer *timer, pai_time delay);
 
@@ -50,7 +50,7 @@ int __wrap_pai_sample_get_gpu(const pai_sample *sample, size_t i,
   return PAI_OK;
 }
 
-int __wrap_pai__meter_gpu(const pai_server *s, size_t i)
+int __wrap_pai__usage_sampler_gpu(const pai_server *s, size_t i)
 {
   (void)s;
   return (int)i;
@@ -110,16 +110,13 @@ static const char *ask_after(scene *s, pai_time later)
 
 #define IDLE "PAIJobGpuPercentLowerThan0_3For1h"
 
-static void gpus_that_do_nothing(void **state)
+IN_SCENE(begin_watched, gpus_that_do_nothing)
 {
   const char *answer;
-  scene s;
 
-  (void)state;
-  begin_watched(&s);
-  assert_null(strstr(ask_after(&s, 0), IDLE));
-  assert_null(strstr(ask_after(&s, HOUR - SECOND), IDLE));
-  answer = ask_after(&s, 60 * SECOND);
+  assert_null(strstr(ask_after(s, 0), IDLE));
+  assert_null(strstr(ask_after(s, HOUR - SECOND), IDLE));
+  answer = ask_after(s, 60 * SECOND);
   expect(answer, 200,
          "\"alertname\":\"" IDLE "\",\"severity\":\"warn\","
          "\"node_name\":\"box\",\"job_name\":\"alice~mnist\"");
@@ -127,123 +124,107 @@ static void gpus_that_do_nothing(void **state)
   assert_null(strstr(answer, "bob~old")); /* which has no GPUs */
   /* One that works is enough, and then the hour begins anew. */
   busy[1] = 1;
-  assert_null(strstr(ask_after(&s, 60 * SECOND), IDLE));
+  assert_null(strstr(ask_after(s, 60 * SECOND), IDLE));
   busy[1] = 0;
-  assert_null(strstr(ask_after(&s, 60 * SECOND), IDLE));
-  assert_null(strstr(ask_after(&s, HOUR - SECOND), IDLE));
-  expect(ask_after(&s, 10 * SECOND), 200, IDLE);
+  assert_null(strstr(ask_after(s, 60 * SECOND), IDLE));
+  assert_null(strstr(ask_after(s, HOUR - SECOND), IDLE));
+  expect(ask_after(s, 10 * SECOND), 200, IDLE);
   /* What is not known is not idle. */
   busy[0] = -1;
-  assert_null(strstr(ask_after(&s, 60 * SECOND), IDLE));
+  assert_null(strstr(ask_after(s, 60 * SECOND), IDLE));
   busy[0] = 0;
   lost = 1;
-  assert_null(strstr(ask_after(&s, 2 * HOUR), IDLE));
-  end(&s);
+  assert_null(strstr(ask_after(s, 2 * HOUR), IDLE));
 }
 
 /* What a sample would say lasts when there is none; not of a job that has
  * ended. */
-static void samples_that_fail(void **state)
+IN_SCENE(begin_watched, samples_that_fail)
 {
-  scene s;
-
-  (void)state;
-  begin_watched(&s);
-  (void)ask_after(&s, 0);
+  (void)ask_after(s, 0);
   blind = true;
-  assert_null(strstr(ask_after(&s, HOUR - SECOND), IDLE));
-  expect(ask_after(&s, 60 * SECOND), 200, IDLE);
+  assert_null(strstr(ask_after(s, HOUR - SECOND), IDLE));
+  expect(ask_after(s, 60 * SECOND), 200, IDLE);
   blind = false;
-  expect(ask_after(&s, 60 * SECOND), 200,
+  expect(ask_after(s, 60 * SECOND), 200,
          "\"startsAt\":\"2026-01-02T04:04:05.000Z\"");
   blind = true;
-  s.platform.ntasks = 0;
-  assert_null(strstr(ask_after(&s, 60 * SECOND), IDLE));
+  s->platform.ntasks = 0;
+  assert_null(strstr(ask_after(s, 60 * SECOND), IDLE));
   blind = false;
-  end(&s);
 }
 
-static void since_when_and_until_when(void **state)
+IN_SCENE(begin_watched, since_when_and_until_when)
 {
   const char *answer;
-  scene s;
 
-  (void)state;
-  begin_watched(&s);
   tasks[1].attempt = 4;
-  s.platform.status = "{\"machine\":{\"name\":\"box\"},\"trouble\":\"x\"}";
-  expect(ask_after(&s, 0), 200, "\"alertname\":\"PaiJobRetried\"");
+  s->platform.status = "{\"machine\":{\"name\":\"box\"},\"trouble\":\"x\"}";
+  expect(ask_after(s, 0), 200, "\"alertname\":\"PaiJobRetried\"");
   tasks[1].attempt = 5;
-  answer = ask_after(&s, HOUR);
-  expect(answer, 200, "5th time");
+  answer = ask_after(s, HOUR);
+  expect(answer, 200, "in retry number 5");
   expect(answer, 200,
          "\"startsAt\":\"2026-01-02T03:04:05.000Z\",\"endsAt\":"
          "\"2026-01-02T04:09:05.000Z\"");
-  expect(GET(&s, "/api/v2/alerts?resolved=true"), 200, "\r\n\r\n[]");
-  s.platform.status = "{\"machine\":{\"name\":\"box\"},\"trouble\":null}";
-  answer = ask_after(&s, HOUR);
+  expect(GET(s, "/api/v2/alerts?resolved=true"), 200, "\r\n\r\n[]");
+  s->platform.status = "{\"machine\":{\"name\":\"box\"},\"trouble\":null}";
+  answer = ask_after(s, HOUR);
   assert_null(strstr(answer, "NodeDiskPressure"));
   expect(answer, 200, "PaiJobRetried");
-  answer = GET(&s, "/api/v2/alerts?resolved=true");
+  answer = GET(s, "/api/v2/alerts?resolved=true");
   expect(answer, 200, "\"alertname\":\"NodeDiskPressure\"");
   expect(answer, 200,
          "\"startsAt\":\"2026-01-02T03:04:05.000Z\",\"endsAt\":"
          "\"2026-01-02T05:04:05.000Z\"");
   expect(answer, 200, "\"state\":\"resolved\"");
   assert_null(strstr(answer, "PaiJobRetried"));
-  (void)ask_after(&s, 24 * HOUR);
+  (void)ask_after(s, 24 * HOUR);
   assert_null(
-    strstr(GET(&s, "/api/v2/alerts?resolved=true"), "NodeDiskPressure"));
+    strstr(GET(s, "/api/v2/alerts?resolved=true"), "NodeDiskPressure"));
   /* What cannot be seen is no news. */
-  s.platform.fail = PAI_EIO;
-  expect(ask_after(&s, HOUR), 500, "UnknownError");
-  s.platform.fail = 0;
-  expect(ask_after(&s, 0), 200, "PaiJobRetried");
-  end(&s);
+  s->platform.fail = PAI_EIO;
+  expect(ask_after(s, HOUR), 500, "UnknownError");
+  s->platform.fail = 0;
+  expect(ask_after(s, 0), 200, "PaiJobRetried");
 }
 
-static void a_look_each_minute(void **state)
+IN_SCENE(begin_watched, a_look_each_minute)
 {
-  scene s;
-
-  (void)state;
   hurry = true;
-  begin_watched(&s);
   while (looks == 0)
-    turn(&s);
+    turn(s);
   hurry = false;
-  expect(ask_after(&s, HOUR + SECOND), 200,
+  expect(ask_after(s, HOUR + SECOND), 200,
          "\"startsAt\":\"2026-01-02T04:04:05.000Z\"");
-  end(&s);
 }
 
 /* --- what is kept ------------------------------------------------------------------- */
 
-static void as_many_as_are_kept(void **state)
+TEST(as_many_as_are_kept)
 {
-  pai__alarms a;
+  pai__alert_states a;
   char job[32];
 
-  (void)state;
-  pai__alarms_init(&a, &pai__libc_alloc);
+  pai__alert_states_init(&a, &pai__libc_alloc);
   for (int round = 1; round <= 3; round++) {
-    pai__alarms_begin(&a);
-    for (int i = 0; i < 2 * PAI__ALARMS; i++) {
+    pai__alert_states_begin(&a);
+    for (int i = 0; i < 2 * PAI__ALERT_STATES; i++) {
       pai__alert x = { .name = "x", .severity = "warn", .user = "u" };
 
       (void)snprintf(job, sizeof(job), "%d.%d", round, i);
       x.job = job;
-      assert_int_equal(pai__alarms_see(&a, &x, round), PAI_OK);
+      assert_ok(pai__alert_states_see(&a, &x, round));
     }
-    pai__alarms_end(&a, round);
-    assert_true(a.n <= PAI__ALARMS);
+    pai__alert_states_end(&a, round);
+    assert_true(a.n <= PAI__ALERT_STATES);
   }
   /* Those that were over have made room. */
-  assert_true(pai__alarm_fires(a.list[a.n - 1], 3));
-  pai__alarms_dispose(&a);
+  assert_true(pai__alert_state_fires(a.list[a.n - 1], 3));
+  pai__alert_states_dispose(&a);
 }
 
-static int see(pai__alarms *a, const char *user, int from, int to)
+static int see(pai__alert_states *a, const char *user, int from, int to)
 {
   char job[32];
   int kept = 0;
@@ -253,14 +234,14 @@ static int see(pai__alarms *a, const char *user, int from, int to)
 
     (void)snprintf(job, sizeof(job), "%d", i);
     x.job = user != NULL ? job : NULL;
-    kept += pai__alarms_have_room(a, &x);
-    assert_int_equal(pai__alarms_see(a, &x, 1), PAI_OK);
+    kept += pai__alert_states_have_room(a, &x);
+    assert_ok(pai__alert_states_see(a, &x, 1));
   }
   return kept;
 }
 
 /* How many of a user's last. */
-static size_t count_lasting(const pai__alarms *a, const char *user)
+static size_t count_lasting(const pai__alert_states *a, const char *user)
 {
   size_t n = 0;
 
@@ -271,56 +252,54 @@ static size_t count_lasting(const pai__alarms *a, const char *user)
 }
 
 /* Who has very many jobs that wait hides no others. */
-static void nobody_fills_the_list(void **state)
+TEST(nobody_fills_the_list)
 {
   static const char *const users[] = { "b", "c", "d", "e", "f",
                                        "g", "h", "i", "j" };
-  pai__alarms a;
+  pai__alert_states a;
 
-  (void)state;
-  pai__alarms_init(&a, &pai__libc_alloc);
-  pai__alarms_begin(&a);
-  assert_int_equal(see(&a, "a", 0, 5000), PAI__ALARMS_OF_USER);
+  pai__alert_states_init(&a, &pai__libc_alloc);
+  pai__alert_states_begin(&a);
+  assert_int_equal(see(&a, "a", 0, 5000), PAI__ALERT_STATES_OF_USER);
   assert_int_equal(see(&a, "b", 0, 1), 1);
   for (size_t i = 0; i < PAI__LEN(users); i++)
     (void)see(&a, users[i], 0, 5000);
-  assert_int_equal(a.n, PAI__ALARMS);
+  assert_int_equal(a.n, PAI__ALERT_STATES);
   /* The machine's are told even then, */
   assert_int_equal(see(&a, NULL, 0, 1), 1);
-  assert_int_equal(a.n, PAI__ALARMS + 1);
-  pai__alarms_end(&a, 2);
+  assert_int_equal(a.n, PAI__ALERT_STATES + 1);
+  pai__alert_states_end(&a, 2);
   /* and those that are over make room at once. */
-  pai__alarms_begin(&a);
+  pai__alert_states_begin(&a);
   assert_int_equal(see(&a, "a", 0, 50), 50);
   for (size_t i = 0; i < PAI__LEN(users); i++)
     (void)see(&a, users[i], 0, 5000);
   assert_int_equal(see(&a, NULL, 0, 1), 1);
-  pai__alarms_end(&a, 3);
+  pai__alert_states_end(&a, 3);
   assert_int_equal(see(&a, "k", 0, 50), 50);
   for (size_t i = 0; i < PAI__LEN(users); i++)
-    assert_int_equal(count_lasting(&a, users[i]), PAI__ALARMS_OF_USER);
-  assert_int_equal(a.n, PAI__ALARMS + 1);
-  pai__alarms_dispose(&a);
+    assert_int_equal(count_lasting(&a, users[i]), PAI__ALERT_STATES_OF_USER);
+  assert_int_equal(a.n, PAI__ALERT_STATES + 1);
+  pai__alert_states_dispose(&a);
 }
 
 /* Nor do ten of them: those who come later have as much as those before. */
-static void many_users_have_a_share(void **state)
+TEST(many_users_have_a_share)
 {
   static const char *const users[] = { "a", "b", "c", "d", "e", "f",
                                        "g", "h", "i", "j", "k", "l" };
-  const size_t share = PAI__ALARMS / PAI__LEN(users);
-  const pai__alarm *first[PAI__ALARMS];
-  pai__alarms a;
+  const size_t share = PAI__ALERT_STATES / PAI__LEN(users);
+  const pai__alert_state *first[PAI__ALERT_STATES];
+  pai__alert_states a;
 
-  (void)state;
-  pai__alarms_init(&a, &pai__libc_alloc);
+  pai__alert_states_init(&a, &pai__libc_alloc);
   for (int round = 1; round <= 3; round++) {
-    pai__alarms_begin(&a);
+    pai__alert_states_begin(&a);
     for (size_t i = 0; i < PAI__LEN(users); i++)
       (void)see(&a, users[i], 0, 5000);
     assert_int_equal(see(&a, "poor", 0, 5), 5);
-    assert_int_equal(a.n, PAI__ALARMS);
-    pai__alarms_end(&a, round);
+    assert_int_equal(a.n, PAI__ALERT_STATES);
+    pai__alert_states_end(&a, round);
     for (size_t i = 0; i < PAI__LEN(users); i++)
       assert_in_range(count_lasting(&a, users[i]), share - 1, share + 1);
     assert_int_equal(count_lasting(&a, "poor"), 5);
@@ -334,58 +313,35 @@ static void many_users_have_a_share(void **state)
   assert_string_equal(a.list[0]->alert.user, "a");
   assert_string_equal(a.list[0]->alert.job, "0");
   /* What others leave is there for all. */
-  pai__alarms_begin(&a);
+  pai__alert_states_begin(&a);
   (void)see(&a, "a", 0, 5000);
-  pai__alarms_end(&a, 4);
-  pai__alarms_begin(&a);
-  assert_int_equal(see(&a, "a", 0, 5000), PAI__ALARMS_OF_USER);
-  pai__alarms_end(&a, 5);
-  assert_int_equal(count_lasting(&a, "a"), PAI__ALARMS_OF_USER);
-  pai__alarms_dispose(&a);
+  pai__alert_states_end(&a, 4);
+  pai__alert_states_begin(&a);
+  assert_int_equal(see(&a, "a", 0, 5000), PAI__ALERT_STATES_OF_USER);
+  pai__alert_states_end(&a, 5);
+  assert_int_equal(count_lasting(&a, "a"), PAI__ALERT_STATES_OF_USER);
+  pai__alert_states_dispose(&a);
 }
 
-static int see_some(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(memory_may_lack)
 {
   static const char *const jobs[] = { "a", "b", NULL };
-  pai__alarms a;
+  pai__alert_states a;
   int rc = PAI_OK;
 
-  (void)user_data;
-  pai__alarms_init(&a, alloc);
+  pai__alert_states_init(&a, alloc);
   for (int round = 0; round < 2 && rc == PAI_OK; round++) {
-    pai__alarms_begin(&a);
+    pai__alert_states_begin(&a);
     for (size_t i = (size_t)round; i < PAI__LEN(jobs) && rc == PAI_OK; i++)
-      rc = pai__alarms_see(
+      rc = pai__alert_states_see(
         &a, &(pai__alert){ .name = "x", .user = jobs[i], .job = jobs[i] }, 5);
-    pai__alarms_end(&a, 6);
+    pai__alert_states_end(&a, 6);
   }
   if (rc == PAI_OK) {
     assert_int_equal(a.n, 3);
     assert_int_equal(a.list[0]->ended, 6);
     assert_int_equal(a.list[1]->ended, 0);
   }
-  pai__alarms_dispose(&a);
+  pai__alert_states_dispose(&a);
   return rc;
-}
-
-static void memory_may_lack(void **state)
-{
-  (void)state;
-  test_faults(see_some, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests_of_it[] = {
-    cmocka_unit_test(gpus_that_do_nothing),
-    cmocka_unit_test(samples_that_fail),
-    cmocka_unit_test(since_when_and_until_when),
-    cmocka_unit_test(a_look_each_minute),
-    cmocka_unit_test(as_many_as_are_kept),
-    cmocka_unit_test(nobody_fills_the_list),
-    cmocka_unit_test(many_users_have_a_share),
-    cmocka_unit_test(memory_may_lack),
-  };
-
-  return cmocka_run_group_tests(tests_of_it, NULL, NULL);
 }

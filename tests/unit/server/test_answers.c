@@ -1,24 +1,35 @@
 /* What answers are held against, and that something is seen. */
+#include "cases.h"
 #include "answers.h"
 
-static const pai__field pet_fields[] = { PAI__HAS(TEXT, "name"),
-                                         PAI__HAS_OR_NULL(WHOLE, "age"),
-                                         PAI__MAY_HAVE(TEXTS, "toys"),
-                                         { 0 } };
-static const pai__shape pet = { "Pet", pet_fields };
-static const pai__field house_fields[] = { PAI__HAS_OF(MAP, "rooms", &pet),
-                                           PAI__MAY_HAVE_OF(LIST, "past",
-                                                            &pet),
-                                           PAI__MAY_HAVE(ANY, "more"),
-                                           PAI__MAY_HAVE(FLAG, "warm"),
-                                           PAI__MAY_HAVE(NUMBER, "size"),
-                                           PAI__MAY_HAVE(TIME, "since"),
-                                           { 0 } };
-static const pai__shape house = { "House", house_fields };
-static const pai__result other = { .kind = PAI__IS_LIST, .shape = &pet };
-static const pai__result result = { .kind = PAI__IS_OBJECT,
-                                    .shape = &house,
-                                    .other = &other };
+#include "api/records.h"
+
+static const pai__api_field pet_fields[] = {
+  { .name = "name", .kind = PAI__IS_TEXT, .flags = PAI__NEEDED },
+  { .name = "age",
+    .kind = PAI__IS_WHOLE,
+    .flags = PAI__NEEDED | PAI__MAY_BE_NULL },
+  { .name = "toys", .kind = PAI__IS_TEXTS },
+  { 0 }
+};
+static const pai__api_record pet = { "Pet", pet_fields };
+static const pai__api_field house_fields[] = {
+  { .name = "rooms",
+    .kind = PAI__IS_MAP,
+    .flags = PAI__NEEDED,
+    .record = &pet },
+  { .name = "past", .kind = PAI__IS_LIST, .record = &pet },
+  { .name = "more", .kind = PAI__IS_ANY },
+  { .name = "warm", .kind = PAI__IS_FLAG },
+  { .name = "size", .kind = PAI__IS_NUMBER },
+  { .name = "since", .kind = PAI__IS_TIME },
+  { 0 }
+};
+static const pai__api_record house = { "House", house_fields };
+static const pai__api_answer other = { .kind = PAI__IS_LIST, .record = &pet };
+static const pai__api_answer result = { .kind = PAI__IS_OBJECT,
+                                        .record = &house,
+                                        .other = &other };
 
 static void fits(const char *json)
 {
@@ -38,9 +49,8 @@ static void fails(const char *json, const char *part)
     fail_msg("%s: %s", json, why);
 }
 
-static void what_is_right(void **state)
+TEST(what_is_right)
 {
-  (void)state;
   fits("{\"rooms\":{}}");
   fits("{\"rooms\":{\"a\":{\"name\":\"x\",\"age\":null}}}");
   fits("{\"rooms\":{},\"past\":[{\"name\":\"x\",\"age\":1,\"toys\":[\"b\"]}],"
@@ -49,9 +59,8 @@ static void what_is_right(void **state)
   fits("[{\"name\":\"x\",\"age\":1}]");
 }
 
-static void what_is_wrong(void **state)
+TEST(what_is_wrong)
 {
-  (void)state;
   fails("nothing", "no JSON");
   fails("{}", "kind"); /* of the last that it may be */
   fails("[{\"age\":1}]", "lacks name");
@@ -64,9 +73,10 @@ static void what_is_wrong(void **state)
 }
 
 /* The first of several tells what is wrong with an object. */
-static void within_objects(void **state)
+TEST(within_objects)
 {
-  static const pai__result one = { .kind = PAI__IS_OBJECT, .shape = &house };
+  static const pai__api_answer one = { .kind = PAI__IS_OBJECT,
+                                       .record = &house };
   static const char *const bad[] = {
     "{}",
     "{\"rooms\":[]}",
@@ -80,7 +90,6 @@ static void within_objects(void **state)
   };
   char why[256];
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(bad); i++)
     if (fits_result(why, sizeof(why), &one, bad[i]))
       fail_msg("%s: nothing was seen", bad[i]);
@@ -91,49 +100,36 @@ static void within_objects(void **state)
 enum { MOST = 128 };
 
 typedef struct seen {
-  const pai__shape *at[MOST];
+  const pai__api_record *at[MOST];
   size_t n;
 } seen;
 
 /* Two of one name would be one in the document. */
-static void look_at(seen *all, const pai__shape *shape)
+static void look_at(seen *all, const pai__api_record *record)
 {
-  for (size_t i = 0; shape != NULL && i < all->n; i++) {
-    if (all->at[i] == shape)
+  for (size_t i = 0; record != NULL && i < all->n; i++) {
+    if (all->at[i] == record)
       return;
-    if (strcmp(all->at[i]->name, shape->name) == 0)
-      fail_msg("there are two of the name %s", shape->name);
+    if (strcmp(all->at[i]->name, record->name) == 0)
+      fail_msg("there are two of the name %s", record->name);
   }
-  if (shape == NULL)
+  if (record == NULL)
     return;
   assert_true(all->n < MOST);
-  all->at[all->n++] = shape;
-  for (const pai__field *f = shape->fields; f->kind != PAI__END; f++)
-    look_at(all, f->shape);
+  all->at[all->n++] = record;
+  for (const pai__api_field *f = record->fields; f->kind != PAI__END; f++)
+    look_at(all, f->record);
 }
 
-static void names_are_their_own(void **state)
+TEST(names_are_their_own)
 {
-  const pai__routes *table;
+  const pai__api_route *route = NULL;
   seen all = { .n = 0 };
 
-  (void)state;
-  look_at(&all, &pai__error_shape);
-  look_at(&all, pai__done_result.shape);
-  for (size_t t = 0; (table = pai__routes_at(t)) != NULL; t++)
-    for (size_t i = 0; i < table->n; i++)
-      for (const pai__result *r = table->at[i].result; r != NULL; r = r->other)
-        look_at(&all, r->shape);
+  look_at(&all, &pai__api_Error);
+  look_at(&all, &pai__api_Done);
+  while ((route = pai__route_next(route, PAI__WITH_ANY)) != NULL)
+    for (const pai__api_answer *a = route->result; a != NULL; a = a->other)
+      look_at(&all, a->record);
   assert_true(all.n > 30);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_right),
-    cmocka_unit_test(what_is_wrong),
-    cmocka_unit_test(within_objects),
-    cmocka_unit_test(names_are_their_own),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 #define JOB "/api/v2/jobs/alice~mnist"
 
-static void older_routes(void **state)
+IN_SCENE(begin, older_routes)
 {
   static const struct {
     const char *path;
@@ -26,7 +26,7 @@ static void older_routes(void **state)
     { "/api/v1/user/alice/jobs/nist/ssh", 404, "NoJobError" },
     { "/api/v2/jobs/protocolversion/config", 404, "NoJobError" },
     { JOB "/ssh", 200, "\"sshPort\":\"22\"" },
-    { JOB "/ssh/key", 403, "only its owner" }, /* whoever the platform is */
+    { JOB "/ssh/key", 403, "only the owner" }, /* whoever the platform is */
     { "/api/internal/tail-logs/x?sv=1", 500, "\"code\":\"UnknownError\"" },
     { JOB "/job-attempts/healthz", 200, "ok" },
     { JOB "/job-attempts", 200, "[{\"a\":0}]" },
@@ -38,22 +38,18 @@ static void older_routes(void **state)
     { JOB "/estimate", 200, "{\"start\":null}" },
     { "/api/v2/jobs/alice~none/estimate", 404, "NoJobError" },
   };
-  scene s;
 
-  (void)state;
-  begin(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++)
-    expect(GET(&s, rows[i].path), rows[i].status, rows[i].body);
-  s.platform.fail = PAI_ENOTFOUND; /* the job has no sshd */
-  expect(GET(&s, JOB "/ssh"), 404,
+    expect(GET(s, rows[i].path), rows[i].status, rows[i].body);
+  s->platform.fail = PAI_ENOTFOUND; /* the job has no sshd */
+  expect(GET(s, JOB "/ssh"), 404,
          "{\"code\":\"NoJobSshInfoError\",\"message\":\"SSH info of job "
          "alice~mnist is not found.\"}");
-  s.platform.fail = PAI_ENOTSUP;
-  expect(GET(&s, JOB "/estimate"), 501, "NotImplementedError");
-  s.platform.fail = PAI_EIO;
-  expect(GET(&s, JOB "/job-attempts"), 500, "UnknownError");
-  expect(SEND(&s, "POST", JOB "/ssh", "{}"), 404, "NoApiError");
-  end(&s);
+  s->platform.fail = PAI_ENOTSUP;
+  expect(GET(s, JOB "/estimate"), 501, "NotImplementedError");
+  s->platform.fail = PAI_EIO;
+  expect(GET(s, JOB "/job-attempts"), 500, "UnknownError");
+  expect(SEND(s, "POST", JOB "/ssh", "{}"), 404, "NoApiError");
 }
 
 /* What is found out beside the loop, and how many one caller may ask for. */
@@ -62,9 +58,9 @@ static const struct beside {
   int each;
 } beside[] = {
   { JOB "/estimate", "GET " JOB "/estimate HTTP/1.1\r\nHost: x\r\n\r\n",
-    "asked for 4 estimates", "start", 4 },
+    "already wait for 4 estimates", "start", 4 },
   { JOB "/why", "GET " JOB "/why HTTP/1.1\r\nHost: x\r\n\r\n",
-    "asked for 32 explanations", "reasons", 32 },
+    "already wait for 32 explanations", "reasons", 32 },
 };
 
 enum { MOST_EACH = 32 };
@@ -133,9 +129,8 @@ static void give_up(const struct beside *x)
 
 /* An estimate or an explanation takes its time: who hangs up meanwhile has it
  * given up, and so has a server that ends. */
-static void what_is_found_beside_is_given_up(void **state)
+TEST(what_is_found_beside_is_given_up)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(beside); i++)
     give_up(&beside[i]);
 }
@@ -251,50 +246,43 @@ static void pods_by_selectors(scene *s)
     (void)snprintf(path, sizeof(path), PODS "%s", rows[i].query);
     answer = GET(s, path);
     if (rows[i].pods < 0)
-      expect(answer, 400, "fieldSelector is");
+      expect(answer, 400, "fieldSelector ");
     else if (count(answer, "{\"metadata\":{\"name\"") != rows[i].pods)
       fail_msg("%s: %s", rows[i].query, answer);
   }
 }
 
-static void lists_of_kubernetes(void **state)
+IN_SCENE(begin_watched, lists_of_kubernetes)
 {
   const char *answer;
-  scene s;
 
-  (void)state;
-  begin_watched(&s);
-  answer = GET(&s, "/api/v2/kubernetes/nodes");
+  answer = GET(s, "/api/v2/kubernetes/nodes");
   expect(answer, 200, "{\"kind\":\"NodeList\",\"apiVersion\":\"v1\"");
   expect(answer, 200,
          "\"capacity\":{\"cpu\":\"8\",\"memory\":\"1024Ki\","
          "\"nvidia.com/gpu\":\"2\"},\"allocatable\":{\"cpu\":\"8\","
          "\"memory\":\"1024Ki\",\"nvidia.com/gpu\":\"1\"}");
   expect(answer, 200, "{\"type\":\"DiskPressure\",\"status\":\"True\"}");
-  answer = GET(&s, "/api/v1/kubernetes/pods");
+  answer = GET(s, "/api/v1/kubernetes/pods");
   expect(answer, 200,
          "{\"metadata\":{\"name\":\"f00-w-0\",\"namespace\":"
          "\"default\",\"uid\":\"pod\",\"creationTimestamp\":"
          "\"2026-01-02T03:04:05Z\"");
   expect(answer, 200, "\"phase\":\"Running\",\"hostIP\":\"10.0.0.1\"");
   expect(answer, 200, "\"phase\":\"Pending\",\"conditions\"");
-  expect(GET(&s, "/api/v2/kubernetes/pods?namespace=kube-system"), 200,
+  expect(GET(s, "/api/v2/kubernetes/pods?namespace=kube-system"), 200,
          "\"items\":[]}");
-  pods_by_selectors(&s);
-  s.platform.fail = PAI_EIO;
-  expect(GET(&s, "/api/v2/kubernetes/pods"), 500, "UnknownError");
-  expect(GET(&s, "/api/v2/kubernetes/nodes"), 500, "UnknownError");
-  end(&s);
+  pods_by_selectors(s);
+  s->platform.fail = PAI_EIO;
+  expect(GET(s, "/api/v2/kubernetes/pods"), 500, "UnknownError");
+  expect(GET(s, "/api/v2/kubernetes/nodes"), 500, "UnknownError");
 }
 
-static void alerts(void **state)
+IN_SCENE(begin_watched, alerts)
 {
   const char *answer;
-  scene s;
 
-  (void)state;
-  begin_watched(&s);
-  answer = GET(&s, "/api/v2/alerts");
+  answer = GET(s, "/api/v2/alerts");
   expect(answer, 200,
          "{\"labels\":{\"alertname\":\"NodeDiskPressure\",\"severity\":"
          "\"error\",\"node_name\":\"box\"}");
@@ -304,12 +292,11 @@ static void alerts(void **state)
          "\"alertname\":\"PaiJobPending\",\"severity\":\"warn\","
          "\"node_name\":\"box\",\"job_name\":\"bob~old\",\"username\":"
          "\"bob\"}");
-  expect(answer, 200, "Job bad is tried again for the 4th time.");
+  expect(answer, 200, "Job bad is in retry number 4.");
   expect(answer, 200, "\"startsAt\":\"2026-01-02T03:34:05.000Z\"");
   assert_null(strstr(answer, "alice~mnist"));
-  s.platform.fail = PAI_EIO;
-  expect(GET(&s, "/api/v2/alerts"), 500, "UnknownError");
-  end(&s);
+  s->platform.fail = PAI_EIO;
+  expect(GET(s, "/api/v2/alerts"), 500, "UnknownError");
 }
 
 /* --- a log as events ---------------------------------------------------------------- */
@@ -331,15 +318,12 @@ static pai_log_reader *begin_events(peer *p, scene *s, const char *path,
   return r;
 }
 
-static void a_log_as_events(void **state)
+IN_SCENE(begin, a_log_as_events)
 {
   pai_log_reader *r;
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  r = begin_events(&p, &s, LOG "/all", "");
+  r = begin_events(&p, s, LOG "/all", "");
   assert_int_equal(r->follow, 1);
   assert_int_equal(r->offset, 0);
   /* A character that comes in two pieces is told in one. */
@@ -353,13 +337,11 @@ static void a_log_as_events(void **state)
   hear(&p, "id: 17\ndata: {\"offset\":15,");
   hear(&p, "event: end\nid: 17\ndata: {\"offset\":17}\n\n");
   hear(&p, "0\r\n\r\n");
-  assert_non_null(
-    strstr(pai__buf_text(&p.seen), "Content-Type: text/event-stream\r\n"));
+  assert_has(pai__buf_text(&p.seen), "Content-Type: text/event-stream\r\n");
   leave(&p);
-  end(&s);
 }
 
-static void events_go_on(void **state)
+IN_SCENE(begin, events_go_on)
 {
   static const struct {
     const char *path, *more;
@@ -374,49 +356,27 @@ static void events_go_on(void **state)
   };
   pai_log_reader *r;
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    r = begin_events(&p, &s, rows[i].path, rows[i].more);
+    r = begin_events(&p, s, rows[i].path, rows[i].more);
     assert_int_equal(r->offset, rows[i].offset);
     leave(&p);
-    while (s.platform.readers != NULL)
-      turn(&s);
+    while (s->platform.readers != NULL)
+      turn(s);
   }
-  end(&s);
 }
 
 /* One that breaks off is not told to have ended. */
-static void events_that_break_off(void **state)
+IN_SCENE(begin, events_that_break_off)
 {
   pai_log_reader *r;
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  r = begin_events(&p, &s, LOG "/all", "");
+  r = begin_events(&p, s, LOG "/all", "");
   r->cb(r->user_data, PAI_OK, 0, "some", 4);
   hear(&p, "\"some\"");
   r->cb(r->user_data, PAI_EIO, 4, NULL, 0);
   hear_all(&p);
   assert_null(strstr(pai__buf_text(&p.seen), "event: end"));
   leave(&p);
-  end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(older_routes),
-    cmocka_unit_test(what_is_found_beside_is_given_up),
-    cmocka_unit_test(lists_of_kubernetes),
-    cmocka_unit_test(alerts),
-    cmocka_unit_test(a_log_as_events),
-    cmocka_unit_test(events_go_on),
-    cmocka_unit_test(events_that_break_off),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,14 @@
 /* Bodies: forms as JSON, and what a table of fields says of a value. */
-#include "testing.h"
+#include "cases.h"
 
 #include "json/json.h"
-#include "server/body.h"
+#include "server/http/body.h"
 
 #include <string.h>
 
 /* --- forms ------------------------------------------------------------------------ */
 
-static void forms_become_json(void **state)
+TEST(forms_become_json)
 {
   static const char *const rows[][2] = {
     { "", "{}" },
@@ -40,33 +40,26 @@ static void forms_become_json(void **state)
     { "a=%22%0a", "{\"a\":\"\\\"\\n\"}" },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    pai__buf out;
+    pai__buf out = test_buf();
 
-    pai__buf_init(&out, &pai__libc_alloc);
-    assert_int_equal(pai__form_to_json(rows[i][0], strlen(rows[i][0]), &out),
-                     PAI_OK);
+    assert_ok(pai__form_to_json(rows[i][0], strlen(rows[i][0]), &out));
     assert_string_equal(pai__buf_text(&out), rows[i][1]);
     pai__buf_dispose(&out);
   }
 }
 
-static void forms_have_an_end(void **state)
+TEST(forms_have_an_end)
 {
-  pai__buf form, out;
+  pai__buf form = test_buf(), out = test_buf();
 
-  (void)state;
-  pai__buf_init(&form, &pai__libc_alloc);
-  pai__buf_init(&out, &pai__libc_alloc);
   for (int i = 0; i < 1000; i++)
     pai__buf_printf(&form, "&a%d=1", i);
-  assert_int_equal(pai__form_to_json(pai__buf_text(&form), form.len, &out),
-                   PAI_OK);
+  assert_ok(pai__form_to_json(pai__buf_text(&form), form.len, &out));
   pai__buf_str(&form, "&b=1");
   assert_int_equal(pai__form_to_json(pai__buf_text(&form), form.len, &out),
                    PAI_ELIMIT);
-  assert_int_equal(pai__form_to_json("a[b][c][d][e][f]=1", 18, &out), PAI_OK);
+  assert_ok(pai__form_to_json("a[b][c][d][e][f]=1", 18, &out));
   assert_int_equal(pai__form_to_json("a[b][c][d][e][f][g]=1", 21, &out),
                    PAI_ELIMIT);
   pai__buf_dispose(&out);
@@ -77,7 +70,7 @@ static void forms_have_an_end(void **state)
 
 static const char *const colours[] = { "red", "blue", NULL };
 
-static const pai__field inner[] = {
+static const pai__api_field inner[] = {
   { .name = "x", .kind = PAI__IS_TEXT, .flags = PAI__NEEDED },
   { .name = "w", .kind = PAI__IS_TEXT, .flags = PAI__NEEDED_WHOLE },
   { .name = "new", .kind = PAI__IS_TEXT },
@@ -85,7 +78,7 @@ static const pai__field inner[] = {
   { 0 }
 };
 
-static const pai__field fields[] = {
+static const pai__api_field fields[] = {
   { .name = "user", .kind = PAI__IS_TEXT, .pattern = &pai__user_pattern },
   { .name = "group", .kind = PAI__IS_TEXT, .pattern = &pai__group_pattern },
   { .name = "tag",
@@ -120,8 +113,7 @@ static const char *check(const char *json, pai__buf *out, pai__buf *wrong)
 
   pai__buf_clear(out);
   pai__buf_clear(wrong);
-  assert_int_equal(pai__json_parse(&tree, json, strlen(json), &options, NULL),
-                   PAI_OK);
+  assert_ok(pai__json_parse(&tree, json, strlen(json), &options, NULL));
   rc = pai__fields_check(fields, tree, out, wrong);
   pai__tree_free(tree);
   assert_true(rc == PAI_OK || rc == PAI_EINVAL);
@@ -137,7 +129,7 @@ static const char *check(const char *json, pai__buf *out, pai__buf *wrong)
     "{" member "}", GOOD(member) \
   }
 
-static void values_are_checked(void **state)
+TEST(values_are_checked)
 {
   static const char *const rows[][2] = {
     { "{}", "{\"patch\":false}" },
@@ -252,11 +244,8 @@ static void values_are_checked(void **state)
     { "{\"data\":\"{\\\"x\\\":\\\"1\\\"}\",\"patch\":true}",
       "{\"data\":{\"x\":\"1\"},\"patch\":true}" },
   };
-  pai__buf out, wrong;
+  pai__buf out = test_buf(), wrong = test_buf();
 
-  (void)state;
-  pai__buf_init(&out, &pai__libc_alloc);
-  pai__buf_init(&wrong, &pai__libc_alloc);
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     assert_string_equal(check(rows[i][0], &out, &wrong), rows[i][1]);
   pai__buf_dispose(&out);
@@ -313,7 +302,7 @@ static int refuse_one(const pai_alloc *alloc, void *user_data)
   if (rc == PAI_OK)
     rc = pai__fields_check(fields, tree, &out, &wrong);
   if (rc == PAI_EINVAL) {
-    assert_non_null(strstr(pai__buf_text(&wrong), "must be one of"));
+    assert_has(pai__buf_text(&wrong), "must be one of");
     rc = PAI_OK; /* as it should be */
   }
   pai__tree_free(tree);
@@ -322,20 +311,8 @@ static int refuse_one(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
-  (void)state;
   test_faults(read_both, NULL);
   test_faults(refuse_one, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(forms_become_json),
-    cmocka_unit_test(forms_have_an_end),
-    cmocka_unit_test(values_are_checked),
-    cmocka_unit_test(memory_runs_out),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

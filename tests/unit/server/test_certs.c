@@ -1,9 +1,9 @@
 /* A certificate whose files are renewed, and cannot be read at times; with a
  * clock that the test moves. */
-#include "testing.h"
+#include "cases.h"
 
 #include "client/certificates.h"
-#include "server/door.h"
+#include "server/http/listener.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void on_log(void *user_data, int level, const char *message)
 
   (void)level;
   f->renewals += strstr(message, "has been renewed") != NULL;
-  f->complaints += strstr(message, "goes on") != NULL;
+  f->complaints += strstr(message, "stays in use") != NULL;
 }
 
 static void save(files *f)
@@ -77,8 +77,7 @@ static void begin(files *f)
   save(f);
   f->server.alloc = pai__libc_alloc;
   f->server.log = (pai__log){ .cb = on_log, .user_data = f };
-  assert_int_equal(
-    pai__certs_new(&f->certs, &f->server, f->cert, f->key, NULL), PAI_OK);
+  assert_ok(pai__certs_new(&f->certs, &f->server, f->cert, f->key, NULL));
   reads = 0;
 }
 
@@ -98,12 +97,11 @@ static void look(files *f)
 
 /* --- the tests -------------------------------------------------------------------- */
 
-static void what_cannot_be_read_is_tried_again(void **state)
+TEST(what_cannot_be_read_is_tried_again)
 {
   static const int troubles[] = { PAI_EPERM, PAI_ENOTFOUND, PAI_EIO,
                                   PAI_ENOMEM };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(troubles); i++) {
     files f;
 
@@ -126,39 +124,31 @@ static void what_cannot_be_read_is_tried_again(void **state)
 }
 
 /* Half of a renewed pair is looked at once, until it changes. */
-static void what_does_not_fit_is_not(void **state)
+TEST_IN(what_does_not_fit_is_not, files, f, begin, end)
 {
-  files f;
-
-  (void)state;
-  begin(&f);
-  save(&f);
+  save(f);
   trouble = PAI_EINVAL;
-  look(&f);
-  look(&f);
+  look(f);
+  look(f);
   assert_int_equal(reads, 1);
-  assert_int_equal(f.complaints, 1);
+  assert_int_equal(f->complaints, 1);
   trouble = PAI_OK;
-  save(&f);
-  look(&f);
-  assert_int_equal(f.renewals, 1);
-  end(&f);
+  save(f);
+  look(f);
+  assert_int_equal(f->renewals, 1);
 }
 
 /* One of the same length, in the same file, that says to be as old. */
-static void a_file_that_is_as_old(void **state)
+TEST_IN(a_file_that_is_as_old, files, f, begin, end)
 {
   struct timespec times[2];
   struct stat was;
   char text[CERTIFICATE_SIZE];
   size_t len;
   FILE *file;
-  files f;
 
-  (void)state;
-  begin(&f);
-  assert_int_equal(stat(f.cert, &was), 0);
-  file = fopen(f.cert, "r+");
+  assert_int_equal(stat(f->cert, &was), 0);
+  file = fopen(f->cert, "r+");
   assert_non_null(file);
   len = fread(text, 1, sizeof(text), file);
   rewind(file);
@@ -168,25 +158,13 @@ static void a_file_that_is_as_old(void **state)
     rewind(file);
     assert_int_equal(fwrite(text, 1, len, file), len);
     assert_int_equal(fflush(file), 0);
-    assert_int_equal(stat(f.cert, &is), 0);
+    assert_int_equal(stat(f->cert, &is), 0);
     times[0] = is.st_ctim;
   } while (times[0].tv_sec == was.st_ctim.tv_sec &&
            times[0].tv_nsec == was.st_ctim.tv_nsec);
   (void)fclose(file);
   times[0] = times[1] = was.st_mtim;
-  assert_int_equal(utimensat(AT_FDCWD, f.cert, times, 0), 0);
-  look(&f);
-  assert_int_equal(f.renewals, 1);
-  end(&f);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_cannot_be_read_is_tried_again),
-    cmocka_unit_test(what_does_not_fit_is_not),
-    cmocka_unit_test(a_file_that_is_as_old),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  assert_int_equal(utimensat(AT_FDCWD, f->cert, times, 0), 0);
+  look(f);
+  assert_int_equal(f->renewals, 1);
 }

@@ -1,6 +1,7 @@
 /* What takes its time: copies of the database and of code, and all jobs as
  * lines. */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "asked.h"
 
 #include <dirent.h>
@@ -50,141 +51,102 @@ static void begin_copy(scene *s, peer *p, const char *method, const char *path)
     turn(s);
 }
 
-static void a_backup_comes_when_it_is_made(void **state)
+SCENE_TEST(begin, a_backup_comes_when_it_is_made, finish)
 {
-  scene s;
   peer p;
 
-  (void)state;
-  begin(&s);
-  begin_copy(&s, &p, "GET", "/api/v2/backup");
+  begin_copy(s, &p, "GET", "/api/v2/backup");
   for (int i = 0; i < 20; i++)
-    assert_int_equal(pai_loop_dispatch(s.loop), 1);
+    assert_int_equal(pai_loop_dispatch(s->loop), 1);
   assert_int_equal(p.seen.len, 0);
-  fake_copied(&s.platform, PAI_OK, "SQLite format 3, and so on");
-  assert_int_equal(left(&s), 0); /* its name is gone, not what is sent */
+  fake_copied(&s->platform, PAI_OK, "SQLite format 3, and so on");
+  assert_int_equal(left(s), 0); /* its name is gone, not what is sent */
   hear_all(&p);
   expect(pai__buf_text(&p.seen), 200, "SQLite format 3, and so on");
-  assert_non_null(strstr(pai__buf_text(&p.seen), "Content-Length: 26\r\n"));
+  assert_has(pai__buf_text(&p.seen), "Content-Length: 26\r\n");
   leave(&p);
-  finish(&s);
 }
 
-static void a_backup_that_fails(void **state)
+SCENE_TEST(begin, a_backup_that_fails, finish)
 {
-  scene s;
   peer p;
 
-  (void)state;
-  begin(&s);
-  begin_copy(&s, &p, "GET", "/api/v2/backup");
-  fake_copied(&s.platform, PAI_EIO, "");
+  begin_copy(s, &p, "GET", "/api/v2/backup");
+  fake_copied(&s->platform, PAI_EIO, "");
   hear_all(&p);
   expect(pai__buf_text(&p.seen), 500, "the disk is full");
   leave(&p);
-  s.platform.fail = PAI_EBUSY;
-  expect(GET(&s, "/api/v2/backup"), 503, "as the test wants");
-  assert_int_equal(left(&s), 0);
-  finish(&s);
+  s->platform.fail = PAI_EBUSY;
+  expect(GET(s, "/api/v2/backup"), 503, "as the test wants");
+  assert_int_equal(left(s), 0);
 }
 
-static void who_goes_away_leaves_nothing(void **state)
+SCENE_TEST(begin, who_goes_away_leaves_nothing, finish)
 {
-  scene s;
   peer p, q;
 
-  (void)state;
-  begin(&s);
-  begin_copy(&s, &p, "GET", "/api/v2/backup");
-  begin_copy(&s, &q, "PUT", COPY);
+  begin_copy(s, &p, "GET", "/api/v2/backup");
+  begin_copy(s, &q, "PUT", COPY);
   leave(&p);
   leave(&q);
-  close_server(&s); /* it gives up on both */
-  fake_copied(&s.platform, PAI_OK, "x");
-  assert_int_equal(left(&s), 0);
-  finish(&s);
+  close_server(s); /* it gives up on both */
+  fake_copied(&s->platform, PAI_OK, "x");
+  assert_int_equal(left(s), 0);
 }
 
-static void code_of_another_job(void **state)
+SCENE_TEST(begin, code_of_another_job, finish)
 {
-  scene s;
   peer p;
 
-  (void)state;
-  begin(&s);
-  begin_copy(&s, &p, "PUT", COPY);
-  fake_copied(&s.platform, PAI_OK, "/root/code/new-1");
+  begin_copy(s, &p, "PUT", COPY);
+  fake_copied(&s->platform, PAI_OK, "/root/code/new-1");
   hear_all(&p);
   expect(pai__buf_text(&p.seen), 201, "{\"codeDir\":\"/root/code/new-1\"}");
   leave(&p);
-  begin_copy(&s, &p, "PUT", COPY);
-  fake_copied(&s.platform, PAI_EIO, NULL);
+  begin_copy(s, &p, "PUT", COPY);
+  fake_copied(&s->platform, PAI_EIO, NULL);
   hear_all(&p);
   expect(pai__buf_text(&p.seen), 500, "the disk is full");
   leave(&p);
-  expect(SEND(&s, "PUT", "/api/v2/jobs/new/code?from=bob~x", ""), 404,
+  expect(SEND(s, "PUT", "/api/v2/jobs/new/code?from=bob~x", ""), 404,
          "NoJobError");
-  expect(SEND(&s, "PUT", "/api/v2/jobs/new/code", ""), 400, "tar archive");
-  s.platform.fail = PAI_ENOTFOUND;
-  expect(SEND(&s, "PUT", COPY, ""), 404, "NoCodeError");
-  finish(&s);
+  expect(SEND(s, "PUT", "/api/v2/jobs/new/code", ""), 400, "tar archive");
+  s->platform.fail = PAI_ENOTFOUND;
+  expect(SEND(s, "PUT", COPY, ""), 404, "NoCodeError");
 }
 
 /* It weighs 1,000 bytes in two files, and each file 4 KiB more. */
-static void a_copy_counts(void **state)
+SCENE_TEST(begin, a_copy_counts, finish)
 {
   static const char path[] = COPY " HTTP/1.1\r\nAuthorization: Bearer alice";
-  scene s;
   peer p;
 
-  (void)state;
-  begin(&s);
-  s.platform.accounts.quota[PAI_QUOTA_UPLOADS] = 9191;
-  begin_copy(&s, &p, "PUT", path);
-  fake_copied(&s.platform, PAI_OK, s.dir);
+  s->platform.accounts.quota[PAI_QUOTA_UPLOADS] = 9191;
+  begin_copy(s, &p, "PUT", path);
+  fake_copied(&s->platform, PAI_OK, s->dir);
   hear_all(&p);
   expect(pai__buf_text(&p.seen), 403, "NoEnoughQuotaError");
   leave(&p);
-  s.platform.accounts.quota[PAI_QUOTA_UPLOADS] = 9192;
+  s->platform.accounts.quota[PAI_QUOTA_UPLOADS] = 9192;
   for (int i = 0; i < 2; i++) {
-    begin_copy(&s, &p, "PUT", path);
-    fake_copied(&s.platform, PAI_OK, i == 0 ? s.dir : "/none");
+    begin_copy(s, &p, "PUT", path);
+    fake_copied(&s->platform, PAI_OK, i == 0 ? s->dir : "/none");
     hear_all(&p);
     expect(pai__buf_text(&p.seen), i == 0 ? 201 : 403,
            i == 0 ? "codeDir" : "NoEnoughQuotaError");
     leave(&p);
   }
-  finish(&s);
 }
 
-static void jobs_as_lines(void **state)
+SCENE_TEST(begin, jobs_as_lines, finish)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  expect(GET(&s, "/api/v2/export"), 200, "{\"after\":0,\"limit\":100}\n");
-  expect(GET(&s, "/api/v2/export?after=41&limit=1000"), 200,
+  expect(GET(s, "/api/v2/export"), 200, "{\"after\":0,\"limit\":100}\n");
+  expect(GET(s, "/api/v2/export?after=41&limit=1000"), 200,
          "{\"after\":41,\"limit\":1000}\n");
-  expect(GET(&s, "/api/v2/export?limit=0"), 400,
+  expect(GET(s, "/api/v2/export?limit=0"), 400,
          "limit must be a whole number of 1 to 1000");
-  expect(GET(&s, "/api/v2/export?limit=1001"), 400,
+  expect(GET(s, "/api/v2/export?limit=1001"), 400,
          "limit must be a whole number of 1 to 1000");
-  expect(GET(&s, "/api/v2/export?after=x"), 400,
+  expect(GET(s, "/api/v2/export?after=x"), 400,
          "after must be a whole number of 0 or more");
-  finish(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_backup_comes_when_it_is_made),
-    cmocka_unit_test(a_backup_that_fails),
-    cmocka_unit_test(who_goes_away_leaves_nothing),
-    cmocka_unit_test(code_of_another_job),
-    cmocka_unit_test(a_copy_counts),
-    cmocka_unit_test(jobs_as_lines),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

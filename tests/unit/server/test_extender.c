@@ -66,8 +66,7 @@ static void begin_extender(scene *s)
   begin_empty(s);
   o.socket = s->path;
   o.hived = &host;
-  assert_int_equal(pai_server_new(&s->server, s->loop, NULL, &o, NULL),
-                   PAI_OK);
+  assert_ok(pai_server_new(&s->server, s->loop, NULL, &o, NULL));
 }
 
 static void until_asked(scene *s, size_t n)
@@ -90,75 +89,59 @@ static void start(peer *p, scene *s, const char *request)
   "POST /v1/extender/filter?x=%41 HTTP/1.1\r\nHost: x\r\nContent-Length: 2" \
   "\r\n\r\n{}"
 
-static void answers_are_the_hosts(void **state)
+IN_SCENE(begin_extender, answers_are_the_hosts)
 {
-  scene s;
   peer p;
 
-  (void)state;
-  begin_extender(&s);
-  start(&p, &s, FILTER);
+  start(&p, s, FILTER);
   assert_string_equal(host.method, "POST");
   assert_string_equal(host.target, "/v1/extender/filter?x=%41"); /* as sent */
   assert_int_equal(host.body_len, 2);
   assert_string_equal(host.waiting[0].body, "{}");
   answer(200, "application/json", "{\"Error\":\"\"}", NULL);
   hear(&p, "{\"Error\":\"\"}");
-  assert_non_null(strstr(pai__buf_text(&p.seen), "HTTP/1.1 200 "));
-  assert_non_null(
-    strstr(pai__buf_text(&p.seen), "Content-Type: application/json\r\n"));
+  assert_has(pai__buf_text(&p.seen), "HTTP/1.1 200 ");
+  assert_has(pai__buf_text(&p.seen), "Content-Type: application/json\r\n");
   say(&p, "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n"); /* what it says itself */
-  until_asked(&s, 1);
+  until_asked(s, 1);
   assert_string_equal(host.target, "/%zz");
   answer(301, NULL, "", "/to/there");
   hear(&p, "Location: /to/there\r\n");
   leave(&p);
-  end(&s);
 }
 
-static void it_has_nothing_else(void **state)
+IN_SCENE(begin_extender, it_has_nothing_else)
 {
-  scene s;
   peer p;
 
-  (void)state;
-  begin_extender(&s);
-  start(&p, &s, "PUT /api/v2/jobs HTTP/1.1\r\nHost: x\r\n\r\n");
+  start(&p, s, "PUT /api/v2/jobs HTTP/1.1\r\nHost: x\r\n\r\n");
   answer(404, "text/html; charset=utf-8", "none", NULL);
   hear(&p, "none");
   leave(&p);
-  expect(GET(&s, "/healthz"), 200, "ok\n");
+  expect(GET(s, "/healthz"), 200, "ok\n");
   host.ready = 0;
-  expect(GET(&s, "/healthz"), 503, "not all nodes");
-  end(&s);
+  expect(GET(s, "/healthz"), 503, "not all nodes");
 }
 
-static void who_goes_away_is_forgotten(void **state)
+IN_SCENE(begin_extender, who_goes_away_is_forgotten)
 {
-  scene s;
   peer p, q;
 
-  (void)state;
-  begin_extender(&s);
-  start(&p, &s, FILTER);
+  start(&p, s, FILTER);
   leave(&p);
-  start(&q, &s, FILTER); /* so that it was seen */
+  start(&q, s, FILTER); /* so that it was seen */
   answer(200, "application/json", "{\"a\":1}", NULL);
   hear(&q, "{\"a\":1}");
   answer(200, "application/json", "{\"b\":1}", "/gone");
   leave(&q);
-  end(&s);
 }
 
-static void what_fails_is_told(void **state)
+IN_SCENE(begin_extender, what_fails_is_told)
 {
   pai_error *err = NULL;
-  scene s;
   peer p;
 
-  (void)state;
-  begin_extender(&s);
-  start(&p, &s, FILTER);
+  start(&p, s, FILTER);
   host.n--;
   host.waiting[0].release(host.waiting[0].body_data);
   (void)pai__fail(&err, PAI_ENOMEM, "no memory");
@@ -167,19 +150,15 @@ static void what_fails_is_told(void **state)
   hear(&p, "\"hivedscheduler: Platform Error: no memory\"");
   leave(&p);
   host.fail = PAI_EBUSY;
-  expect(GET(&s, "/"), 500, "\"hivedscheduler: Platform Error: it does not\"");
-  end(&s);
+  expect(GET(s, "/"), 500, "\"hivedscheduler: Platform Error: it does not\"");
 }
 
-static void large_bodies(void **state)
+IN_SCENE(begin_extender, large_bodies)
 {
   static char many[(1 << 18) + 2];
-  scene s;
   peer p;
 
-  (void)state;
-  begin_extender(&s);
-  come(&p, &s);
+  come(&p, s);
   say(&p, "POST /v1/extender/filter HTTP/1.1\r\nHost: x\r\n"
           "Content-Length: 4194305\r\n\r\n");
   hear(&p, "HTTP/1.1 413 ");
@@ -188,65 +167,39 @@ static void large_bodies(void **state)
   /* Short enough, but the loop would be held for long. */
   memset(many, ',', sizeof(many) - 1);
   many[0] = '[';
-  expect(SEND(&s, "POST", "/v1/extender/filter", many), 413,
+  expect(SEND(s, "POST", "/v1/extender/filter", many), 413,
          "\"hivedscheduler: User Error: The body has too many values\"");
   assert_int_equal(host.n, 0);
-  end(&s);
 }
 
 /* What is under way is answered, and then it is closed. */
-static void it_ends(void **state)
+IN_SCENE(begin_extender, it_ends)
 {
-  scene s;
   peer p;
 
-  (void)state;
-  begin_extender(&s);
-  start(&p, &s, FILTER);
-  s.closed = 0;
-  pai_server_close(s.server, on_closed, &s);
-  (void)!pai_loop_dispatch(s.loop);
-  assert_int_equal(s.closed, 0);
+  start(&p, s, FILTER);
+  s->closed = 0;
+  pai_server_close(s->server, on_closed, s);
+  (void)!pai_loop_dispatch(s->loop);
+  assert_int_equal(s->closed, 0);
   answer(200, "application/json", "{\"last\":1}", NULL);
-  while (!s.closed)
-    turn(&s);
-  s.server = NULL;
+  while (!s->closed)
+    turn(s);
+  s->server = NULL;
   hear(&p, "{\"last\":1}");
   leave(&p);
-  end(&s);
 }
 
-static void options_that_are_wrong(void **state)
+IN_SCENE(begin_empty, options_that_are_wrong)
 {
   pai_server_options o = PAI_SERVER_OPTIONS_INIT;
   pai_server *server;
   pai_error *err;
-  scene s;
 
-  (void)state;
-  begin_empty(&s);
-  o.socket = s.path;
-  assert_int_equal(pai_server_new(&server, s.loop, NULL, &o, &err),
-                   PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "requires either");
+  o.socket = s->path;
+  assert_fails(pai_server_new(&server, s->loop, NULL, &o, &err), err,
+               PAI_EINVAL, "requires either");
   o.hived = &host;
-  assert_int_equal(pai_server_new(&server, s.loop, &s.platform, &o, &err),
-                   PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "requires either");
-  end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(answers_are_the_hosts),
-    cmocka_unit_test(it_has_nothing_else),
-    cmocka_unit_test(who_goes_away_is_forgotten),
-    cmocka_unit_test(what_fails_is_told),
-    cmocka_unit_test(large_bodies),
-    cmocka_unit_test(it_ends),
-    cmocka_unit_test(options_that_are_wrong),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  assert_fails(pai_server_new(&server, s->loop, &s->platform, &o, &err), err,
+               PAI_EINVAL, "requires either");
 }

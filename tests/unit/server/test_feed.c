@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "asked.h"
 
-#include "server/feed.h"
+#include "server/streams/feed.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -71,75 +71,67 @@ static void happen(scene *s, pai_job_id job, int state)
 
 /* --- told once ---------------------------------------------------------------------- */
 
-static void a_job_is_read_once_for_all(void **state)
+IN_SCENE(begin, a_job_is_read_once_for_all)
 {
   peer peers[5];
-  scene s;
 
-  (void)state;
-  begin(&s);
   for (size_t i = 0; i < PAI__LEN(peers); i++)
-    begin_watch(&peers[i], &s, i == 0 ? "?job=alice~mnist" : "", "");
-  assert_null(s.platform.listeners->next);
+    begin_watch(&peers[i], s, i == 0 ? "?job=alice~mnist" : "", "");
+  assert_null(s->platform.listeners->next);
   for (uint32_t i = 0; i < 20; i++)
-    fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", i);
-  assert_int_equal(s.platform.shows, 1); /* for its name */
-  fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_FAILED, NULL, 0);
-  assert_int_equal(s.platform.shows, 2); /* for its code */
+    fake_event(&s->platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", i);
+  assert_int_equal(s->platform.shows, 1); /* for its name */
+  fake_event(&s->platform, PAI_EVENT_JOB, PAI_STATE_FAILED, NULL, 0);
+  assert_int_equal(s->platform.shows, 2); /* for its code */
   for (size_t i = 0; i < PAI__LEN(peers); i++) {
     hear(&peers[i], "\"index\":19,");
     hear(&peers[i], "\"name\":\"alice~mnist\",\"time_us\":1000,\"attempt\":0,"
                     "\"state\":\"failed\"");
     leave(&peers[i]);
   }
-  end(&s);
 }
 
 /* --- who comes again ------------------------------------------------------------------ */
 
-static void who_comes_again_goes_on(void **state)
+IN_SCENE(begin, who_comes_again_goes_on)
 {
   char id[128];
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  s.platform.list =
+  s->platform.list =
     "[{\"name\":\"one\",\"username\":\"ann\",\"state\":\"RUNNING\"}]";
-  begin_watch(&p, &s, "?states=true", "");
+  begin_watch(&p, s, "?states=true", "");
   hear(&p, "event: all\ndata: {}\n\n");
-  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 1);
+  fake_event(&s->platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 1);
   hear(&p, "\"index\":1,");
   (void)snprintf(id, sizeof(id), "%s", last_id(&p));
-  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 2);
+  fake_event(&s->platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 2);
   end_watch(&p);
-  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 3);
+  fake_event(&s->platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 3);
 
-  begin_watch(&p, &s, "?states=true", id);
+  begin_watch(&p, s, "?states=true", id);
   hear(&p, "event: resumed\ndata: {}\n\nid: ");
   hear(&p, "\"index\":3,");
   assert_true(has_seen(&p, "\"index\":2,"));
   assert_false(has_seen(&p, "\"index\":1,"));
   assert_false(has_seen(&p, "ann~one"));
   assert_false(has_seen(&p, "event: all"));
-  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 4);
+  fake_event(&s->platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 4);
   hear(&p, "\"index\":4,");
   (void)snprintf(id, sizeof(id), "%s", last_id(&p));
   end_watch(&p);
 
   /* Nothing has happened since: that is known, too. */
-  begin_watch(&p, &s, "", id);
+  begin_watch(&p, s, "", id);
   hear(&p, "event: resumed\ndata: {}\n\nid: ");
-  fake_event(&s.platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 5);
+  fake_event(&s->platform, PAI_EVENT_TASK, PAI_STATE_RUNNING, "w", 5);
   hear(&p, "\"index\":5,");
   assert_false(has_seen(&p, "\"index\":4,"));
   leave(&p);
-  end(&s);
 }
 
 /* From its beginning on a stream has an id, also where nothing happens. */
-static void one_that_has_heard_nothing_goes_on(void **state)
+TEST(one_that_has_heard_nothing_goes_on)
 {
   static const char *const queries[] = { "", "?states=true",
                                          "?job=alice~mnist" };
@@ -147,7 +139,6 @@ static void one_that_has_heard_nothing_goes_on(void **state)
   peer p;
   scene s;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(queries); i++) {
     begin(&s);
     begin_watch(&p, &s, queries[i], "");
@@ -163,16 +154,13 @@ static void one_that_has_heard_nothing_goes_on(void **state)
   }
 }
 
-static void ids_that_are_not_known(void **state)
+IN_SCENE(begin, ids_that_are_not_known)
 {
   char known[128], other[160];
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  begin_watch(&p, &s, "?states=true", "");
-  fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
+  begin_watch(&p, s, "?states=true", "");
+  fake_event(&s->platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
   hear(&p, "-1\n");
   (void)snprintf(known, sizeof(known), "%.*s", (int)strcspn(last_id(&p), "\r"),
                  last_id(&p));
@@ -188,106 +176,92 @@ static void ids_that_are_not_known(void **state)
       (void)snprintf(other, sizeof(other), "Last-Event-ID: %016x-1\r\n", 0);
     else
       (void)snprintf(other, sizeof(other), "Last-Event-ID: \r\n");
-    begin_watch(&p, &s, "?states=true", other);
+    begin_watch(&p, s, "?states=true", other);
     hear(&p, "event: all\n");
     assert_false(has_seen(&p, "resumed"));
     end_watch(&p);
   }
   (void)snprintf(other, sizeof(other), "%s\r\n", known);
-  begin_watch(&p, &s, "?states=true", other);
+  begin_watch(&p, s, "?states=true", other);
   hear(&p, "event: resumed\n");
   leave(&p);
-  end(&s);
 }
 
 /* Others' events are not told later, either. */
-static void each_goes_on_with_his_own(void **state)
+IN_SCENE(begin_empty, each_goes_on_with_his_own)
 {
   char id[128], head[256];
   peer p;
-  scene s;
 
-  (void)state;
-  begin_empty(&s);
-  s.system = true;
-  assert_int_equal(new_server(&s, NULL), PAI_OK);
-  begin_watch(&p, &s, "", "Authorization: Bearer bob\r\n");
+  s->system = true;
+  assert_ok(new_server(s, NULL));
+  begin_watch(&p, s, "", "Authorization: Bearer bob\r\n");
   hear(&p, "-0\n");
   (void)snprintf(id, sizeof(id), "%s", last_id(&p));
   end_watch(&p);
-  happen(&s, 7, PAI_STATE_RUNNING); /* alice's */
-  s.platform.show = "{\"name\":\"new\",\"jobStatus\":{\"username\":\"bob\"}}";
-  happen(&s, 8, PAI_STATE_RUNNING);
+  happen(s, 7, PAI_STATE_RUNNING); /* alice's */
+  s->platform.show = "{\"name\":\"new\",\"jobStatus\":{\"username\":\"bob\"}}";
+  happen(s, 8, PAI_STATE_RUNNING);
   (void)snprintf(head, sizeof(head), "%sAuthorization: Bearer bob\r\n", id);
-  begin_watch(&p, &s, "", head);
+  begin_watch(&p, s, "", head);
   hear(&p, "bob~new");
   assert_false(has_seen(&p, "alice"));
   leave(&p);
-  end(&s);
 }
 
 /* Who watches a job hears of no other, neither now nor later. */
-static void one_job_alone(void **state)
+IN_SCENE(begin, one_job_alone)
 {
   char id[128];
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  begin_watch(&p, &s, "?job=alice~mnist", "");
+  begin_watch(&p, s, "?job=alice~mnist", "");
   hear(&p, "-0\n");
   (void)snprintf(id, sizeof(id), "%s", last_id(&p));
-  happen(&s, 8, PAI_STATE_STOPPING);
-  happen(&s, 7, PAI_STATE_RUNNING);
+  happen(s, 8, PAI_STATE_STOPPING);
+  happen(s, 7, PAI_STATE_RUNNING);
   hear(&p, "\"running\"");
   assert_false(has_seen(&p, "\"stopping\""));
   end_watch(&p);
-  begin_watch(&p, &s, "?job=alice~mnist", id);
+  begin_watch(&p, s, "?job=alice~mnist", id);
   hear(&p, "event: resumed\n");
   hear(&p, "\"running\"");
   assert_false(has_seen(&p, "\"stopping\""));
   leave(&p);
-  end(&s);
 }
 
 /* --- what is kept ------------------------------------------------------------------------ */
 
-static void the_oldest_are_forgotten(void **state)
+IN_SCENE(begin, the_oldest_are_forgotten)
 {
   char first[128], last[128];
   const pai__feed *feed;
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  begin_watch(&p, &s, "", "");
+  begin_watch(&p, s, "", "");
   hear(&p, "-0\n");
   (void)snprintf(first, sizeof(first), "%s", last_id(&p));
   end_watch(&p);
-  feed = s.server->feed;
+  feed = s->server->feed;
   while (feed->last < 80000)
-    fake_event(&s.platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
+    fake_event(&s->platform, PAI_EVENT_JOB, PAI_STATE_RUNNING, NULL, 0);
   assert_in_range(feed->kept, PAI__FEED_KEPT / 2, PAI__FEED_KEPT);
-  begin_watch(&p, &s, "?states=true", first);
+  begin_watch(&p, s, "?states=true", first);
   hear(&p, "-80000\nevent: all\n");
   (void)snprintf(last, sizeof(last), "%s", last_id(&p));
   end_watch(&p);
-  begin_watch(&p, &s, "?states=true", last);
+  begin_watch(&p, s, "?states=true", last);
   hear(&p, "event: resumed\n");
   leave(&p);
-  end(&s);
 }
 
 /* When nobody has come for long, nothing is read for nobody. */
-static void a_feed_without_readers_ends(void **state)
+TEST(a_feed_without_readers_ends)
 {
   char id[128];
   peer p;
   scene s;
 
-  (void)state;
   begin(&s);
   begin_watch(&p, &s, "?states=true", "");
   hear(&p, "event: all\n");
@@ -354,47 +328,7 @@ static bool watch_and_come_again(scene *s)
   return ok;
 }
 
-static int watch_once(const pai_alloc *alloc, void *user_data)
+IN_SCENE(begin_empty, no_memory_is_survived)
 {
-  pai_server_options o = PAI_SERVER_OPTIONS_INIT;
-  scene *s = user_data;
-  int rc;
-
-  o.alloc = alloc;
-  o.socket = s->path;
-  rc = pai_server_new(&s->server, s->loop, &s->platform, &o, NULL);
-  if (rc == PAI_OK) {
-    rc = watch_and_come_again(s) ? PAI_OK : PAI_ENOMEM;
-    close_server(s);
-  }
-  for (int i = 0; i < 3; i++)
-    if (pai_loop_dispatch(s->loop) == 0)
-      break;
-  return rc;
-}
-
-static void no_memory_is_survived(void **state)
-{
-  scene s;
-
-  (void)state;
-  begin_empty(&s);
-  test_faults(watch_once, &s);
-  end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_job_is_read_once_for_all),
-    cmocka_unit_test(who_comes_again_goes_on),
-    cmocka_unit_test(one_that_has_heard_nothing_goes_on),
-    cmocka_unit_test(ids_that_are_not_known),
-    cmocka_unit_test(each_goes_on_with_his_own),
-    cmocka_unit_test(one_job_alone),
-    cmocka_unit_test(the_oldest_are_forgotten),
-    cmocka_unit_test(a_feed_without_readers_ends),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  serve_faults(s, watch_and_come_again);
 }

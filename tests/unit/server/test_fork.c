@@ -1,5 +1,6 @@
 /* A host that forks: the child can do nothing with its server, keeps nothing of
  * it open, and what was connected goes on with the parent. */
+#include "cases.h"
 #include "asked.h"
 
 #include <stdio.h>
@@ -56,17 +57,16 @@ static void begin_listening(scene *s, const char *address)
 {
   begin_empty(s);
   s->options.listen = address;
-  assert_int_equal(new_server(s, NULL), PAI_OK);
+  assert_ok(new_server(s, NULL));
 }
 
-static void the_parent_goes_on(void **state)
+TEST(the_parent_goes_on)
 {
   scene s;
   peer p;
   int status;
   pid_t child;
 
-  (void)state;
   begin_listening(&s, "127.0.0.1:0");
   come(&p, &s);
   say(&p, "GET /api/v2/jobs HTTP/1.1\r\nHost: x\r\n");
@@ -88,14 +88,13 @@ static void the_parent_goes_on(void **state)
 }
 
 /* A child that lives on holds neither the address nor the socket. */
-static void a_child_keeps_no_address(void **state)
+TEST(a_child_keeps_no_address)
 {
   int hold[2], begun[2], status;
   char address[64], byte;
   pid_t child;
   scene s;
 
-  (void)state;
   assert_int_equal(pipe(hold), 0);
   assert_int_equal(pipe(begun), 0);
   begin_listening(&s, "127.0.0.1:0");
@@ -119,14 +118,4 @@ static void a_child_keeps_no_address(void **state)
   (void)close(begun[1]);
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_parent_goes_on),
-    cmocka_unit_test(a_child_keeps_no_address),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

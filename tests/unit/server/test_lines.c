@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "asked.h"
 
-#include "server/door.h"
+#include "server/http/listener.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -24,7 +24,7 @@ static void begin_far(scene *s)
 
 static void start(scene *s)
 {
-  assert_int_equal(new_server(s, NULL), PAI_OK);
+  assert_ok(new_server(s, NULL));
 }
 
 static void is_well(scene *s)
@@ -38,7 +38,7 @@ static void is_well(scene *s)
 /* --- slow ones ---------------------------------------------------------------------- */
 
 /* Each of these says nothing more, and is hung up on. */
-static void who_does_not_go_on(void **state)
+IN_SCENE(begin_far, who_does_not_go_on)
 {
   static const char *const rows[] = {
     "",
@@ -50,16 +50,13 @@ static void who_does_not_go_on(void **state)
     ("POST /api/v2/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked"
      "\r\n\r\n3\r\nabc\r\n"),
   };
-  scene s;
 
-  (void)state;
-  begin_far(&s);
-  s.options.idle_timeout = s.options.request_timeout = SOON;
-  start(&s);
+  s->options.idle_timeout = s->options.request_timeout = SOON;
+  start(s);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     peer near, far;
-    come(&near, &s);
-    come_far(&far, &s);
+    come(&near, s);
+    come_far(&far, s);
     say(&near, rows[i]);
     say(&far, rows[i]);
     hear_all(&near);
@@ -67,8 +64,7 @@ static void who_does_not_go_on(void **state)
     leave(&near);
     leave(&far);
   }
-  is_well(&s);
-  end(&s);
+  is_well(s);
 }
 
 typedef struct drip {
@@ -89,25 +85,20 @@ static void on_drop(void *user_data)
 
 /* Who sends a byte now and then is no better: libmicrohttpd itself would wait
  * for as long as any come. */
-static void a_head_that_drips(void **state)
+IN_SCENE(begin_far, a_head_that_drips)
 {
   drip d = { .at = 0 };
-  scene s;
 
-  (void)state;
-  begin_far(&s);
-  s.options.idle_timeout = s.options.request_timeout = SOON;
-  start(&s);
-  come_far(&d.p, &s);
-  assert_int_equal(
-    pai__timer_new(&d.timer, &pai__libc_alloc, s.loop, on_drop, &d), PAI_OK);
+  s->options.idle_timeout = s->options.request_timeout = SOON;
+  start(s);
+  come_far(&d.p, s);
+  assert_ok(pai__timer_new(&d.timer, &pai__libc_alloc, s->loop, on_drop, &d));
   on_drop(&d);
   hear_all(&d.p);
   assert_int_equal(d.p.seen.len, 0);
   pai__timer_close(d.timer);
   leave(&d.p);
-  is_well(&s);
-  end(&s);
+  is_well(s);
 }
 
 static void on_hung_up(void *user_data, int fd, int events)
@@ -118,30 +109,26 @@ static void on_hung_up(void *user_data, int fd, int events)
 
 /* He asks and asks, and reads no answer: what is on its way to him goes, too,
  * or he would not see that he was hung up on. */
-static void a_reader_that_does_not_read(void **state)
+IN_SCENE(begin_far, a_reader_that_does_not_read)
 {
   struct sockaddr_in a = { .sin_family = AF_INET };
   const int little = 4096;
   char text[8192];
   pai__poll *poll;
   bool over = false;
-  scene s;
   int fd, len, at = 0;
 
-  (void)state;
-  begin_far(&s);
-  s.options.request_timeout = SOON;
-  start(&s);
-  a.sin_port = htons((uint16_t)pai_server_port(s.server, 0));
+  s->options.request_timeout = SOON;
+  start(s);
+  a.sin_port = htons((uint16_t)pai_server_port(s->server, 0));
   a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   len = snprintf(text, sizeof(text),
                  "GET /%08000d HTTP/1.1\r\nHost: x\r\n\r\n", 0);
   fd = socket(AF_INET, SOCK_STREAM, 0);
   (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
   assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-  assert_int_equal(pai__poll_new(&poll, &pai__libc_alloc, s.loop, fd,
-                                 on_hung_up, &over, NULL),
-                   PAI_OK);
+  assert_ok(pai__poll_new(&poll, &pai__libc_alloc, s->loop, fd, on_hung_up,
+                          &over, NULL));
   pai__poll_set(poll, PAI__HUNG_UP);
   while (!over) {
     ssize_t n =
@@ -149,78 +136,69 @@ static void a_reader_that_does_not_read(void **state)
     over = over || (n < 0 && errno != EAGAIN);
     at = n > 0 ? (at + (int)n) % len : at;
     if (!over)
-      turn(&s);
+      turn(s);
   }
   pai__poll_close(poll);
   (void)close(fd);
-  is_well(&s);
-  end(&s);
+  is_well(s);
 }
 
 /* A slow body is taken for as long as enough of it comes, and one that waits
  * for us has no limit. */
-static void who_waits_for_us(void **state)
+IN_SCENE(begin_far, who_waits_for_us)
 {
   peer p;
-  scene s;
 
-  (void)state;
-  begin_far(&s);
-  s.options.idle_timeout = s.options.request_timeout = SOON;
-  start(&s);
-  come(&p, &s);
+  s->options.idle_timeout = s->options.request_timeout = SOON;
+  start(s);
+  come(&p, s);
   say(&p, "DELETE /api/v2/jobs/alice~mnist HTTP/1.1\r\nHost: x\r\n\r\n");
-  while (s.platform.nsyncs == 0)
-    turn(&s);
+  while (s->platform.nsyncs == 0)
+    turn(s);
   for (int i = 0; i < 3; i++) { /* others come and go meanwhile */
     peer silent;
-    come_far(&silent, &s);
+    come_far(&silent, s);
     hear_all(&silent);
     leave(&silent);
   }
   assert_false(p.over);
-  fake_synced(&s.platform, PAI_OK);
+  fake_synced(&s->platform, PAI_OK);
   hear(&p, "HTTP/1.1 200 ");
   leave(&p);
-  come(&p, &s);
+  come(&p, s);
   say(&p, "GET /api/v2/events HTTP/1.1\r\nHost: x\r\n\r\n");
   hear(&p, ": begins");
   for (int i = 0; i < 3; i++) {
     peer silent;
-    come_far(&silent, &s);
+    come_far(&silent, s);
     hear_all(&silent);
     leave(&silent);
   }
   assert_false(p.over);
   leave(&p);
-  end(&s);
 }
 
 /* --- too many ---------------------------------------------------------------------------- */
 
-static void the_idle_make_room(void **state)
+IN_SCENE(begin_far, the_idle_make_room)
 {
   peer peers[4], late;
-  scene s;
 
-  (void)state;
-  begin_far(&s);
-  s.options.most_connections = PAI__LEN(peers);
-  start(&s);
+  s->options.most_connections = PAI__LEN(peers);
+  start(s);
   for (size_t i = 0; i < PAI__LEN(peers); i++) {
-    come_far(&peers[i], &s);
+    come_far(&peers[i], s);
     say(&peers[i], "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
     hear(&peers[i], "ok\n");
   }
-  come_far(&late, &s);
+  come_far(&late, s);
   say(&late, "GET /api/v2/info HTTP/1.1\r\nHost: x\r\n\r\n");
   hear(&late, "launcherType");
   assert_true(peers[0].over); /* who was idle for longest */
   leave(&late);
   for (size_t i = 0; i < PAI__LEN(peers); i++)
     leave(&peers[i]);
-  is_well(&s);
-  end(&s);
+  is_well(s);
 }
 
 /* Lines on which the first line of a request has come. */
@@ -228,30 +206,28 @@ static size_t count_begun(const pai_server *server)
 {
   size_t n = 0;
 
-  for (const pai__door *d = server->doors; d != NULL; d = d->next)
-    for (const pai__line *l = d->phases[PAI__HEAD].first; l != NULL;
+  for (const pai__server_listener *d = server->listeners; d != NULL;
+       d = d->next)
+    for (const pai__server_deadline *l = d->phases[PAI__HEAD].first; l != NULL;
          l = l->after)
       n++;
   return n;
 }
 
 /* Who never ends the first lines of a request keeps nobody out. */
-static void the_unfinished_make_room(void **state)
+IN_SCENE(begin_far, the_unfinished_make_room)
 {
   peer peers[4], late;
-  scene s;
 
-  (void)state;
-  begin_far(&s);
-  s.options.most_connections = PAI__LEN(peers);
-  start(&s);
+  s->options.most_connections = PAI__LEN(peers);
+  start(s);
   for (size_t i = 0; i < PAI__LEN(peers); i++) {
-    come_far(&peers[i], &s);
+    come_far(&peers[i], s);
     say(&peers[i], "GET / HTTP/1.1\r\n");
-    while (count_begun(s.server) < i + 1)
-      turn(&s);
+    while (count_begun(s->server) < i + 1)
+      turn(s);
   }
-  come_far(&late, &s);
+  come_far(&late, s);
   say(&late, "GET /api/v2/info HTTP/1.1\r\nHost: x\r\n\r\n");
   hear(&late, "launcherType");
   assert_true(peers[0].over);  /* who began first, */
@@ -259,41 +235,36 @@ static void the_unfinished_make_room(void **state)
   leave(&late);
   for (size_t i = 0; i < PAI__LEN(peers); i++)
     leave(&peers[i]);
-  is_well(&s);
-  end(&s);
+  is_well(s);
 }
 
-static void one_address_has_so_many(void **state)
+IN_SCENE(begin_far, one_address_has_so_many)
 {
   peer peers[3], late;
-  scene s;
 
-  (void)state;
-  begin_far(&s);
-  s.options.most_per_address = PAI__LEN(peers);
-  start(&s);
+  s->options.most_per_address = PAI__LEN(peers);
+  start(s);
   for (size_t i = 0; i < PAI__LEN(peers); i++) {
-    come_far(&peers[i], &s);
+    come_far(&peers[i], s);
     say(&peers[i], "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
     hear(&peers[i], "ok\n");
   }
-  come_far(&late, &s);
+  come_far(&late, s);
   hear_all(&late);
   assert_int_equal(late.seen.len, 0);
   leave(&late);
-  expect(GET(&s, "/api/v2/info"), 200, ""); /* that is another door */
+  expect(GET(s, "/api/v2/info"), 200, ""); /* that is another door */
   leave(&peers[0]);
   for (bool good = false; !good;) { /* it may not have been seen yet */
-    come_far(&late, &s);
+    come_far(&late, s);
     say(&late, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
     while (!late.over && late.seen.len == 0)
-      turn(&s);
+      turn(s);
     good = late.seen.len > 0;
     leave(&late);
   }
   leave(&peers[1]);
   leave(&peers[2]);
-  end(&s);
 }
 
 static const char *played; /* the address of whoever comes; NULL: as it is */
@@ -312,26 +283,23 @@ const char *__wrap_inet_ntop(int family, const void *address, char *text,
 }
 
 /* Who has one address of IPv6 has 2^64 of them. */
-static void one_network_has_so_many(void **state)
+IN_SCENE(begin_far, one_network_has_so_many)
 {
   static const char *const addresses[] = { "2001:db8:0:1::1",
                                            "2001:db8:0:1::2",
                                            "2001:db8:0:2::1" };
   peer peers[3], late;
-  scene s;
 
-  (void)state;
-  begin_far(&s);
-  s.options.most_per_address = 2;
-  start(&s);
+  s->options.most_per_address = 2;
+  start(s);
   for (size_t i = 0; i < PAI__LEN(peers); i++) {
     played = addresses[i];
-    come_far(&peers[i], &s);
+    come_far(&peers[i], s);
     say(&peers[i], "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
     hear(&peers[i], "ok\n");
   }
   played = "2001:db8:0:1:ffff::3";
-  come_far(&late, &s);
+  come_far(&late, s);
   say(&late, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   hear_all(&late);
   assert_int_equal(late.seen.len, 0);
@@ -339,18 +307,16 @@ static void one_network_has_so_many(void **state)
   leave(&late);
   for (size_t i = 0; i < PAI__LEN(peers); i++)
     leave(&peers[i]);
-  end(&s);
 }
 
 /* The process has no descriptor left: who comes waits until it has. */
-static void no_descriptors(void **state)
+TEST(no_descriptors)
 {
   struct rlimit before, few;
   peer p;
   scene s;
   int spare;
 
-  (void)state;
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
   begin_far(&s);
   start(&s);
@@ -432,9 +398,8 @@ static void hold(scene *s, int n, size_t most_kb)
   }
   (void)close(tell[1]);
   (void)close(end[0]);
-  assert_int_equal(pai__poll_new(&poll, &pai__libc_alloc, s->loop, tell[0],
-                                 on_told, &told, NULL),
-                   PAI_OK);
+  assert_ok(pai__poll_new(&poll, &pai__libc_alloc, s->loop, tell[0], on_told,
+                          &told, NULL));
   pai__poll_set(poll, PAI__READABLE);
   while (told == 0)
     turn(s);
@@ -451,13 +416,12 @@ static void hold(scene *s, int n, size_t most_kb)
   is_well(s);
 }
 
-static void ten_thousand_idle(void **state)
+TEST(ten_thousand_idle)
 {
   struct rlimit files;
   int n = 10000;
   scene s;
 
-  (void)state;
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
   files.rlim_cur = files.rlim_max;
   assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
@@ -480,21 +444,4 @@ static void ten_thousand_idle(void **state)
   hold(&s, n, 16);
 #endif
   end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(who_does_not_go_on),
-    cmocka_unit_test(a_head_that_drips),
-    cmocka_unit_test(a_reader_that_does_not_read),
-    cmocka_unit_test(who_waits_for_us),
-    cmocka_unit_test(the_idle_make_room),
-    cmocka_unit_test(the_unfinished_make_room),
-    cmocka_unit_test(one_address_has_so_many),
-    cmocka_unit_test(one_network_has_so_many),
-    cmocka_unit_test(no_descriptors),
-    cmocka_unit_test(ten_thousand_idle),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

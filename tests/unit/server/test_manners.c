@@ -21,7 +21,7 @@ static bool have_files(rlim_t wanted)
 
 /* --- bad manners ------------------------------------------------------------------------------ */
 
-static void garbage(void **state)
+IN_SCENE(begin, garbage)
 {
   static const struct {
     const char *text;
@@ -40,26 +40,22 @@ static void garbage(void **state)
       true },
     { "GET /api/v2/info HTTP/1.1\r\nHost: x\r\n no header\r\n\r\n", false },
   };
-  scene s;
 
-  (void)state;
-  begin(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     peer p;
-    come(&p, &s);
+    come(&p, s);
     say(&p, rows[i].text);
     while (rows[i].whole && !p.over && p.seen.len == 0)
-      turn(&s);
+      turn(s);
     assert_null(strstr(pai__buf_text(&p.seen), "HTTP/1.1 2"));
     leave(&p);
-    expect(GET(&s, "/api/v2/info"), 200, ""); /* it is well */
+    expect(GET(s, "/api/v2/info"), 200, ""); /* it is well */
   }
-  end(&s);
 }
 
 /* What two who read it may read differently is read by none, nor is what comes
  * behind it: a proxy may have passed it on as a body. */
-static void heads_of_two_meanings(void **state)
+IN_SCENE(begin, heads_of_two_meanings)
 {
   static const char *const heads[] = {
     "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
@@ -74,15 +70,12 @@ static void heads_of_two_meanings(void **state)
   };
   enum { UNKNOWN = 3 };
   char text[512];
-  scene s;
 
-  (void)state;
-  begin(&s);
   for (size_t i = 0; i < PAI__LEN(heads); i++) {
     const char *first;
     peer p;
 
-    come(&p, &s);
+    come(&p, s);
     (void)snprintf(text, sizeof(text),
                    "PUT /api/v2/jobs/alice~mnist/executionType HTTP/1.1\r\n"
                    "Host: x\r\n%sGET /api/v2/info HTTP/1.1\r\nHost: x\r\n"
@@ -91,13 +84,12 @@ static void heads_of_two_meanings(void **state)
     say(&p, text);
     hear_all(&p);
     expect(pai__buf_text(&p.seen), i < PAI__LEN(heads) - UNKNOWN ? 400 : 501,
-           "This is not an HTTP request: ");
+           "Invalid HTTP request: ");
     first = strstr(pai__buf_text(&p.seen), "HTTP/1.1");
     assert_null(strstr(first + 1, "HTTP/1.1"));
     leave(&p);
   }
-  assert_int_equal(s.platform.stops, 0);
-  end(&s);
+  assert_int_equal(s->platform.stops, 0);
 }
 
 /* Each is refused in JSON, and the connection ends with that: what comes behind
@@ -172,53 +164,45 @@ static void is_refused(void (*by)(peer *, scene *), scene *s, size_t row,
   hear_all(&p);
   seen = pai__buf_text(&p.seen);
   expect(seen, refused[row].status, "{\"code\":\"");
-  assert_non_null(strstr(seen, "\r\nConnection: close\r\n"));
-  assert_non_null(strstr(seen, "\r\nContent-Type: application/json"));
+  assert_has(seen, "\r\nConnection: close\r\n");
+  assert_has(seen, "\r\nContent-Type: application/json");
   assert_null(strstr(seen, "HTTP/1.1 2"));
   leave(&p);
 }
 
-static void what_is_no_request(void **state)
+IN_SCENE(begin_empty, what_is_no_request)
 {
-  scene s;
-
-  (void)state;
-  begin_empty(&s);
-  s.options.listen = "127.0.0.1:0";
-  assert_int_equal(new_server(&s, NULL), PAI_OK);
+  s->options.listen = "127.0.0.1:0";
+  assert_ok(new_server(s, NULL));
   for (size_t i = 0; i < PAI__LEN(refused); i++)
     for (size_t step = 0; step < 3; step++) {
-      is_refused(come, &s, i, step);
-      is_refused(come_far, &s, i, step);
+      is_refused(come, s, i, step);
+      is_refused(come_far, s, i, step);
     }
-  assert_int_equal(s.platform.stops, 0);
-  end(&s);
+  assert_int_equal(s->platform.stops, 0);
 }
 
-static void what_is_too_large(void **state)
+IN_SCENE(begin, what_is_too_large)
 {
   size_t size = (4 << 20) + 1;
   char *body = malloc(size + 1), *head = malloc(200000);
   const char *answer;
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
   /* Said in the head: refused without the body. */
-  come(&p, &s);
+  come(&p, s);
   say(&p,
       "POST /api/v2/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 4194305\r\n"
       "\r\n");
   hear(&p, "HTTP/1.1 413 ");
   leave(&p);
-  expect(ask(&s, "PUT /api/v2/jobs/a/tag HTTP/1.1\r\nHost: x\r\n"
-                 "Content-Length: 99999999999999999999\r\n\r\n"),
+  expect(ask(s, "PUT /api/v2/jobs/a/tag HTTP/1.1\r\nHost: x\r\n"
+                "Content-Length: 99999999999999999999\r\n\r\n"),
          413, "");
   /* In chunks: refused when it is too much. */
   memset(body, 'a', size);
   body[size] = '\0';
-  come(&p, &s);
+  come(&p, s);
   say(&p, "POST /api/v2/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
           "Transfer-Encoding: chunked\r\n\r\n400001\r\n");
   say(&p, body);
@@ -226,134 +210,102 @@ static void what_is_too_large(void **state)
   hear(&p, "HTTP/1.1 413 ");
   leave(&p);
   /* At once, however long the chunk is to be. */
-  come(&p, &s);
+  come(&p, s);
   say(&p, "POST /api/v2/jobs HTTP/1.1\r\nHost: x\r\n"
           "Transfer-Encoding: chunked\r\n\r\nffffffff\r\n");
   say(&p, body);
   hear_all(&p);
   expect(pai__buf_text(&p.seen), 413, "");
-  assert_non_null(strstr(pai__buf_text(&p.seen), "\r\nConnection: close\r\n"));
+  assert_has(pai__buf_text(&p.seen), "\r\nConnection: close\r\n");
   leave(&p);
   /* A head without end. */
   memset(head, 'a', 199999);
   head[199999] = '\0';
-  answer = ask(&s, "GET /%s HTTP/1.1\r\nHost: x\r\n\r\n", head);
+  answer = ask(s, "GET /%s HTTP/1.1\r\nHost: x\r\n\r\n", head);
   assert_null(strstr(answer, "HTTP/1.1 200"));
-  expect(GET(&s, "/api/v2/info"), 200, "");
+  expect(GET(s, "/api/v2/info"), 200, "");
   free(body);
   free(head);
-  end(&s);
 }
 
-static void pipelined(void **state)
+IN_SCENE(begin, pipelined)
 {
   const char *seen;
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  come(&p, &s);
+  come(&p, s);
   say(&p,
       "GET /api/v2/status HTTP/1.1\r\nHost: x\r\n\r\n"
       "POST /api/v2/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"
       "{}GET /api/v2/info HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   hear_all(&p);
   seen = pai__buf_text(&p.seen);
-  assert_non_null(strstr(seen, "pid"));
-  assert_non_null(strstr(strstr(seen, "pid"), "HTTP/1.1 400"));
-  assert_non_null(strstr(strstr(seen, "HTTP/1.1 400"), "launcherType"));
+  assert_has(seen, "pid");
+  assert_has(strstr(seen, "pid"), "HTTP/1.1 400");
+  assert_has(strstr(seen, "HTTP/1.1 400"), "launcherType");
   leave(&p);
-  end(&s);
 }
 
-static void a_byte_at_a_time(void **state)
+IN_SCENE(begin, a_byte_at_a_time)
 {
   const char *text = "POST /api/v2/jobs HTTP/1.1\r\nHost: x\r\n"
                      "Connection: close\r\nContent-Length: 2\r\n\r\n{}";
   peer p;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  come(&p, &s);
+  come(&p, s);
   for (size_t i = 0; i < strlen(text); i++) {
     char c[2] = { text[i], '\0' };
     say(&p, c);
-    turn(&s);
+    turn(s);
     if (i % 10 == 0)
-      expect(GET(&s, "/api/v2/info"), 200, ""); /* others do not wait */
+      expect(GET(s, "/api/v2/info"), 200, ""); /* others do not wait */
   }
   hear(&p, "HTTP/1.1 400 ");
   leave(&p);
-  end(&s);
 }
 
 /* At 128 and 256 busy connections libmicrohttpd's own loop is known to stop. */
-static void many_connections(void **state)
+IN_SCENE(begin, many_connections)
 {
   static peer peers[1100];
   static const size_t counts[] = { 127, 128, 129, 255, 256, 257, 1100 };
-  scene s;
 
-  (void)state;
   if (!have_files(2400))
     skip();
-  begin(&s);
   for (size_t k = 0; k < PAI__LEN(counts); k++) {
     for (size_t i = 0; i < counts[k]; i++) {
-      come(&peers[i], &s);
+      come(&peers[i], s);
       say(&peers[i], "GET /api/v2/info HTTP/1.1\r\nHost: x\r\n"
                      "Connection: close\r\n\r\n");
     }
     for (size_t i = 0; i < counts[k]; i++) {
       hear_all(&peers[i]);
-      assert_non_null(strstr(pai__buf_text(&peers[i].seen), "launcherType"));
+      assert_has(pai__buf_text(&peers[i].seen), "launcherType");
       leave(&peers[i]);
     }
   }
-  end(&s);
 }
 
 /* More than are taken wait, and are served when others leave. */
-static void too_many_connections(void **state)
+IN_SCENE(begin, too_many_connections)
 {
   static peer peers[1010];
-  scene s;
 
-  (void)state;
   if (!have_files(2400))
     skip();
-  begin(&s);
   for (size_t i = 0; i < PAI__LEN(peers); i++) {
-    come(&peers[i], &s);
+    come(&peers[i], s);
     say(&peers[i], "GET " LOG "/all?follow=1 HTTP/1.1\r\nHost: x\r\n\r\n");
   }
-  while (s.platform.opened < 1000)
-    turn(&s);
+  while (s->platform.opened < 1000)
+    turn(s);
   for (int i = 0; i < 100; i++)
-    assert_int_equal(pai_loop_dispatch(s.loop), 1);
-  assert_int_equal(s.platform.opened, 1000);
+    assert_int_equal(pai_loop_dispatch(s->loop), 1);
+  assert_int_equal(s->platform.opened, 1000);
   for (size_t i = 0; i < 20; i++)
     leave(&peers[i]);
-  while (s.platform.opened < PAI__LEN(peers))
-    turn(&s);
+  while (s->platform.opened < PAI__LEN(peers))
+    turn(s);
   for (size_t i = 20; i < PAI__LEN(peers); i++)
     leave(&peers[i]);
-  end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(garbage),
-    cmocka_unit_test(heads_of_two_meanings),
-    cmocka_unit_test(what_is_no_request),
-    cmocka_unit_test(what_is_too_large),
-    cmocka_unit_test(pipelined),
-    cmocka_unit_test(a_byte_at_a_time),
-    cmocka_unit_test(many_connections),
-    cmocka_unit_test(too_many_connections),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

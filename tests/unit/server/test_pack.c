@@ -15,7 +15,7 @@ static void begin_far(scene *s)
 {
   begin_empty(s);
   s->options.listen = "127.0.0.1:0";
-  assert_int_equal(new_server(s, NULL), PAI_OK);
+  assert_ok(new_server(s, NULL));
 }
 
 /* With these lines in its head. */
@@ -75,22 +75,19 @@ static const char *tag_of(const answer *a)
   return tag;
 }
 
-static void the_same_comes_shorter(void **state)
+IN_SCENE(begin_far, the_same_comes_shorter)
 {
   answer plain, packed, again, opened;
   char known[128];
-  scene s;
 
-  (void)state;
-  begin_far(&s);
-  fetch(&plain, &s, "GET", DOCUMENT, "");
+  fetch(&plain, s, "GET", DOCUMENT, "");
   assert_false(is_packed(&plain));
-  assert_non_null(strstr(plain.head, "Vary: Accept-Encoding\r\n"));
+  assert_has(plain.head, "Vary: Accept-Encoding\r\n");
   for (int i = 0; i < 2; i++) { /* the second is of the same packer */
-    fetch(&packed, &s, "GET", DOCUMENT, "Accept-Encoding: gzip\r\n");
+    fetch(&packed, s, "GET", DOCUMENT, "Accept-Encoding: gzip\r\n");
     assert_true(is_packed(&packed));
     assert_true(packed.len * 3 < plain.len);
-    assert_non_null(strstr(packed.head, "Vary: Accept-Encoding\r\n"));
+    assert_has(packed.head, "Vary: Accept-Encoding\r\n");
     unpack(&opened, &packed, plain.len);
     assert_int_equal(opened.len, plain.len);
     assert_memory_equal(opened.body, plain.body, plain.len);
@@ -102,20 +99,19 @@ static void the_same_comes_shorter(void **state)
   (void)snprintf(known, sizeof(known),
                  "Accept-Encoding: gzip\r\nIf-None-Match: %.*s\r\n",
                  (int)strcspn(tag_of(&plain) + 6, "\r"), tag_of(&plain) + 6);
-  fetch(&again, &s, "GET", DOCUMENT, known);
-  assert_non_null(strstr(again.head, "HTTP/1.1 304 "));
+  fetch(&again, s, "GET", DOCUMENT, known);
+  assert_has(again.head, "HTTP/1.1 304 ");
   assert_int_equal(again.len, 0);
-  assert_non_null(strstr(again.head, "Vary: Accept-Encoding\r\n"));
+  assert_has(again.head, "Vary: Accept-Encoding\r\n");
   test_free(again.body);
-  fetch(&again, &s, "HEAD", DOCUMENT, "Accept-Encoding: gzip\r\n");
+  fetch(&again, s, "HEAD", DOCUMENT, "Accept-Encoding: gzip\r\n");
   assert_true(is_packed(&again));
   assert_int_equal(again.len, 0);
   test_free(again.body);
   test_free(plain.body);
-  end(&s);
 }
 
-static void who_asks_for_it_gets_it(void **state)
+IN_SCENE(begin_far, who_asks_for_it_gets_it)
 {
   static const struct {
     const char *accepts;
@@ -141,57 +137,39 @@ static void who_asks_for_it_gets_it(void **state)
     { ",,;;q=0,,", false },
   };
   char line[128];
-  scene s;
 
-  (void)state;
-  begin_far(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     answer a;
 
     (void)snprintf(line, sizeof(line), "Accept-Encoding: %s\r\n",
                    rows[i].accepts);
-    fetch(&a, &s, "GET", DOCUMENT, line);
+    fetch(&a, s, "GET", DOCUMENT, line);
     if (is_packed(&a) != rows[i].packed)
       fail_msg("Accept-Encoding: %s", rows[i].accepts);
     test_free(a.body);
   }
-  end(&s);
 }
 
 /* What is short, what may have a secret, and what goes wrong is as it was; and
  * at the socket all is. */
-static void the_others_do_not(void **state)
+IN_SCENE(begin_far, the_others_do_not)
 {
   static const char *const paths[] = { "/api/v2/info", "/api/v2/users",
                                        "/api/v2/tokens",
                                        "/api/v2/jobs/alice~mnist/config",
                                        "/nothing" };
   const char *here;
-  scene s;
 
-  (void)state;
-  begin_far(&s);
   for (size_t i = 0; i < PAI__LEN(paths); i++) {
     answer a;
 
-    fetch(&a, &s, "GET", paths[i],
+    fetch(&a, s, "GET", paths[i],
           "Accept-Encoding: gzip\r\nAuthorization: Bearer alice\r\n");
     assert_false(is_packed(&a));
     test_free(a.body);
   }
-  here = ask(&s, "GET " DOCUMENT " HTTP/1.1\r\nHost: x\r\n"
-                 "Connection: close\r\nAccept-Encoding: gzip\r\n\r\n");
+  here = ask(s, "GET " DOCUMENT " HTTP/1.1\r\nHost: x\r\n"
+                "Connection: close\r\nAccept-Encoding: gzip\r\n\r\n");
   expect(here, 200, "\"openapi\"");
   assert_null(strstr(here, "Content-Encoding"));
-  end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_same_comes_shorter),
-    cmocka_unit_test(who_asks_for_it_gets_it),
-    cmocka_unit_test(the_others_do_not),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

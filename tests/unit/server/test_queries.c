@@ -21,7 +21,7 @@ static void begin_obliging(scene *s)
 {
   begin_empty(s);
   s->obliging = true;
-  assert_int_equal(new_server(s, NULL), PAI_OK);
+  assert_ok(new_server(s, NULL));
 }
 
 static void begin_with_oidc(scene *s, pai_oidc_options *o)
@@ -34,7 +34,7 @@ static void begin_with_oidc(scene *s, pai_oidc_options *o)
   s->obliging = true;
   s->options.authn = "OIDC";
   s->options.oidc = o;
-  assert_int_equal(new_server(s, NULL), PAI_OK);
+  assert_ok(new_server(s, NULL));
 }
 
 /* --- what is read -------------------------------------------------------------- */
@@ -64,31 +64,27 @@ static void ask_one(scene *s, const asked *a)
 }
 
 /* A mode's routes have read all that is in their tables. */
-static void check_read(enum pai__mode mode)
+static void check_read(enum pai__api_mode mode)
 {
-  const pai__routes *table;
+  const pai__api_route *route = NULL;
   bool all = true;
 
-  for (size_t t = 0; (table = pai__routes_at(t)) != NULL; t++)
-    for (size_t i = 0; i < table->n; i++) {
-      const pai__route *route = &table->at[i];
-      const pai__field *f = route->queries;
+  while ((route = pai__route_next(route, mode)) != NULL) {
+    const pai__api_field *f = route->queries;
 
-      if (route->mode != PAI__WITH_ANY && route->mode != mode)
-        continue;
-      if (route->mode == PAI__WITH_ANY && mode == PAI__WITH_OIDC)
-        continue; /* seen with passwords */
-      for (; f != NULL && f->kind != PAI__END; f++)
-        if (!was_read(route, f)) {
-          print_error("%s %s does not read %s\n", route->method, route->path,
-                      f->name);
-          all = false;
-        }
-    }
+    if (route->mode == PAI__WITH_ANY && mode == PAI__WITH_OIDC)
+      continue; /* seen with passwords */
+    for (; f != NULL && f->kind != PAI__END; f++)
+      if (!was_read(route, f)) {
+        print_error("%s %s does not read %s\n", route->method, route->path,
+                    f->name);
+        all = false;
+      }
+  }
   assert_true(all);
 }
 
-static void all_that_is_taken_is_read(void **state)
+WITH_CODE(begin_obliging, all_that_is_taken_is_read)
 {
   static const asked requests[] = {
     { "GET", "/api/v2/jobs", "" },
@@ -123,18 +119,14 @@ static void all_that_is_taken_is_read(void **state)
     { "GET", "/api/v2/cluster/sku-types", "" },
     { "GET", "/api/v2/kubernetes/pods", "" },
   };
-  scene s;
 
-  (void)state;
-  begin_obliging(&s);
   read_nothing();
   for (size_t i = 0; i < PAI__LEN(requests); i++)
-    ask_one(&s, &requests[i]);
+    ask_one(s, &requests[i]);
   check_read(PAI__WITH_PASSWORDS);
-  end_with_code(&s);
 }
 
-static void all_of_logins_is_read(void **state)
+TEST(all_of_logins_is_read)
 {
   static const asked requests[] = {
     { "GET",
@@ -147,7 +139,6 @@ static void all_of_logins_is_read(void **state)
   pai_oidc_options o;
   scene s;
 
-  (void)state;
   begin_with_oidc(&s, &o);
   read_nothing();
   for (size_t i = 0; i < PAI__LEN(requests); i++)
@@ -158,7 +149,7 @@ static void all_of_logins_is_read(void **state)
 
 /* --- numbers -------------------------------------------------------------------- */
 
-static void numbers_are_checked(void **state)
+WITH_CODE(begin_obliging, numbers_are_checked)
 {
   static const struct {
     const char *target, *wrong;
@@ -175,20 +166,16 @@ static void numbers_are_checked(void **state)
     { LOG "/stdout?offset=--1", "offset must be a whole number, not '--1'." },
     { LOG "/stdout?offset=-", "not '-'." },
   };
-  scene s;
 
-  (void)state;
-  begin_obliging(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++)
-    expect(GET(&s, rows[i].target), 400, rows[i].wrong);
-  expect(GET(&s, "/api/v2/jobs?offset=9007199254740991&limit=50000"), 200, "");
-  assert_int_equal(s.platform.query.offset, 9007199254740991);
-  assert_int_equal(s.platform.query.limit, 50000);
+    expect(GET(s, rows[i].target), 400, rows[i].wrong);
+  expect(GET(s, "/api/v2/jobs?offset=9007199254740991&limit=50000"), 200, "");
+  assert_int_equal(s->platform.query.offset, 9007199254740991);
+  assert_int_equal(s->platform.query.limit, 50000);
   /* What nobody takes is nobody's mistake. */
-  expect(GET(&s, "/api/v2/jobs?x=y"), 200, "");
-  assert_int_equal(s.platform.query.offset, 0);
-  assert_int_equal(s.platform.query.limit, 5000);
-  end_with_code(&s);
+  expect(GET(s, "/api/v2/jobs?x=y"), 200, "");
+  assert_int_equal(s->platform.query.offset, 0);
+  assert_int_equal(s->platform.query.limit, 5000);
 }
 
 /* --- the document ------------------------------------------------------------------ */
@@ -203,7 +190,8 @@ static const char *text_at(const pai__tree *t, pai__node n, const char *key)
 }
 
 /* The operation of a route. */
-static pai__node find_operation(const pai__tree *t, const pai__route *route)
+static pai__node find_operation(const pai__tree *t,
+                                const pai__api_route *route)
 {
   char path[256] = "", method[16] = "";
   size_t n = 0;
@@ -259,14 +247,14 @@ static int count(const pai__tree *t, pai__node operation, const char *in,
   return found;
 }
 
-static void check_route(const pai__tree *t, const pai__route *route)
+static void check_route(const pai__tree *t, const pai__api_route *route)
 {
   pai__node operation = find_operation(t, route);
   int n = 0;
 
   assert_int_not_equal(operation, PAI__NO_NODE);
-  for (const pai__field *f = route->queries; f != NULL && f->kind != PAI__END;
-       f++, n++)
+  for (const pai__api_field *f = route->queries;
+       f != NULL && f->kind != PAI__END; f++, n++)
     assert_int_equal(count(t, operation, "query", f->name), 1);
   assert_int_equal(count(t, operation, "query", NULL), n);
   assert_int_equal(count(t, operation, "header", NULL), route->resumes);
@@ -278,55 +266,35 @@ static int check_document(scene *s)
 {
   const char *answer = GET(s, "/api/v2/openapi.json");
   const char *body = strstr(answer, "\r\n\r\n");
-  const pai__routes *table;
+  const pai__api_route *route = NULL;
   pai__tree *tree = NULL;
   int n = 0;
 
   assert_non_null(body);
-  assert_int_equal(
-    pai__json_parse(&tree, body + 4, strlen(body + 4), NULL, NULL), PAI_OK);
-  for (size_t t = 0; (table = pai__routes_at(t)) != NULL; t++)
-    for (size_t i = 0; i < table->n; i++) {
-      const pai__route *route = &table->at[i];
-
-      if (route->mode != PAI__WITH_ANY &&
-          route->mode != pai__server_mode(s->server))
-        continue;
-      check_route(tree, route);
-      n += route->queries != NULL;
-    }
+  assert_ok(pai__json_parse(&tree, body + 4, strlen(body + 4), NULL, NULL));
+  while ((route = pai__route_next(route, pai__server_mode(s->server))) !=
+         NULL) {
+    check_route(tree, route);
+    n += route->queries != NULL;
+  }
   pai__tree_free(tree);
   return n;
 }
 
-static void the_document_has_them(void **state)
+WITH_CODE(begin_obliging, the_document_has_them)
 {
   pai_oidc_options o;
-  scene s;
 
-  (void)state;
-  begin_obliging(&s);
-  assert_int_equal(check_document(&s), 30);
-  expect(GET(&s, "/api/v2/openapi.json"), 200,
-         "{\"name\":\"state\",\"in\":\"query\",\"description\":\"in these "
-         "states\",\"style\":\"form\",\"explode\":false,\"schema\":{\"type\":"
-         "\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"WAITING\",");
-  expect(GET(&s, "/api/v2/openapi.json"), 200,
+  assert_int_equal(check_document(s), 30);
+  expect(
+    GET(s, "/api/v2/openapi.json"), 200,
+    "{\"name\":\"state\",\"in\":\"query\",\"description\":\"jobs in these "
+    "states\",\"style\":\"form\",\"explode\":false,\"schema\":{\"type\":"
+    "\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"WAITING\",");
+  expect(GET(s, "/api/v2/openapi.json"), 200,
          "\"schema\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":50000,"
          "\"default\":5000}");
-  end_with_code(&s);
-  begin_with_oidc(&s, &o);
-  assert_int_equal(check_document(&s), 33);
-  end_with_code(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(all_that_is_taken_is_read),
-    cmocka_unit_test(all_of_logins_is_read),
-    cmocka_unit_test(numbers_are_checked),
-    cmocka_unit_test(the_document_has_them),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  end_with_code(s);
+  begin_with_oidc(s, &o);
+  assert_int_equal(check_document(s), 33);
 }

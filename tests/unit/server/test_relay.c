@@ -1,4 +1,5 @@
 /* A stream into a task over TLS, and who hangs up on whom. */
+#include "cases.h"
 #include "asked.h"
 #include "client/certificates.h"
 
@@ -159,7 +160,7 @@ static void serve(play *p)
   p->s.options.tls_cert = p->cert_file;
   p->s.options.tls_key = p->key_file;
   p->s.options.request_timeout = 100 * 1000;
-  assert_int_equal(new_server(&p->s, NULL), PAI_OK);
+  assert_ok(new_server(&p->s, NULL));
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
   (void)setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
   p->s.platform.entrance = pair[0];
@@ -178,9 +179,8 @@ static void come_by_tls(play *p)
   a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   p->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   assert_int_equal(connect(p->fd, (struct sockaddr *)&a, sizeof(a)), 0);
-  assert_int_equal(pai__poll_new(&p->watch, &pai__libc_alloc, p->s.loop, p->fd,
-                                 on_ready, p, NULL),
-                   PAI_OK);
+  assert_ok(pai__poll_new(&p->watch, &pai__libc_alloc, p->s.loop, p->fd,
+                          on_ready, p, NULL));
   pai__poll_set(p->watch, PAI__READABLE);
   assert_int_equal(
     gnutls_init(&p->tls, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL),
@@ -227,38 +227,33 @@ static void leave_all(play *p)
 
 /* --- the tests -------------------------------------------------------------------- */
 
-static void words_both_ways(void **state)
+TEST_IN(words_both_ways, play, p, enter, leave_all)
 {
   char bytes[64];
-  play p;
 
-  (void)state;
-  enter(&p);
-  task_says(&p, "\x10\0\0\1\0", 5);
-  hear_bytes(&p, "\x10\0\0\1\0", 5);
-  say_bytes(&p, "words", 5);
-  assert_int_equal(task_hears(&p, bytes, sizeof(bytes)), 5);
+  task_says(p, "\x10\0\0\1\0", 5);
+  hear_bytes(p, "\x10\0\0\1\0", 5);
+  say_bytes(p, "words", 5);
+  assert_int_equal(task_hears(p, bytes, sizeof(bytes)), 5);
   assert_memory_equal(bytes, "words", 5);
   /* Its last word, and its end: nothing is added, and all is over when the
    * client hangs up. */
-  task_says(&p, "\x13\0\0\2\1\7", 6);
-  (void)close(p.task);
-  p.task = -1;
-  hear_bytes(&p, "\x13\0\0\2\1\7", 6);
-  while (!p.over)
-    step(&p);
-  assert_int_equal(p.seen.len, 0);
-  leave_all(&p);
+  task_says(p, "\x13\0\0\2\1\7", 6);
+  (void)close(p->task);
+  p->task = -1;
+  hear_bytes(p, "\x13\0\0\2\1\7", 6);
+  while (!p->over)
+    step(p);
+  assert_int_equal(p->seen.len, 0);
 }
 
 /* What the client says before it has heard the answer reaches the task, also
  * where one record of TLS has the head and more than is read of it at a time. */
-static void words_before_the_answer(void **state)
+TEST(words_before_the_answer)
 {
   static const size_t sizes[] = { 5, 3000, 4096, 12000, 16000, 40000 };
   static char text[sizeof(ASK) + 40000], heard[40000];
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(sizes); i++) {
     const size_t len = strlen(ASK);
     size_t n = 0;
@@ -279,60 +274,50 @@ static void words_before_the_answer(void **state)
 }
 
 /* More than anybody holds, in both directions at once. */
-static void much_both_ways(void **state)
+TEST_IN(much_both_ways, play, p, enter, leave_all)
 {
   static char much[MUCH], back[MUCH];
   static const char head[] = { 0x11, 0, (char)0xff, (char)0xff };
   size_t said = 0, heard = 0, sent = 0;
-  play p;
 
-  (void)state;
   for (size_t i = 0; i < MUCH; i++)
     much[i] = (char)(i * 7 >> 3);
   for (size_t i = 0; i + 4 + 65535 <= MUCH; i += 4 + 65535)
     memcpy(much + i, head, sizeof(head)); /* frames */
-  enter(&p);
-  while (p.seen.len < MUCH || heard < MUCH) {
-    ssize_t n = said < MUCH ? write(p.task, much + said, MUCH - said) : 0;
+  while (p->seen.len < MUCH || heard < MUCH) {
+    ssize_t n = said < MUCH ? write(p->task, much + said, MUCH - said) : 0;
 
     said += n > 0 ? (size_t)n : 0;
-    n = sent < MUCH ? gnutls_record_send(p.tls, much + sent, MUCH - sent) : 0;
+    n = sent < MUCH ? gnutls_record_send(p->tls, much + sent, MUCH - sent) : 0;
     sent += n > 0 ? (size_t)n : 0;
-    n = heard < MUCH ? read(p.task, back + heard, MUCH - heard) : 0;
+    n = heard < MUCH ? read(p->task, back + heard, MUCH - heard) : 0;
     heard += n > 0 ? (size_t)n : 0;
-    (void)!pai_loop_dispatch(p.s.loop);
-    take(&p);
+    (void)!pai_loop_dispatch(p->s.loop);
+    take(p);
   }
   assert_memory_equal(back, much, MUCH);
-  assert_memory_equal(p.seen.data, much, MUCH);
-  leave_all(&p);
+  assert_memory_equal(p->seen.data, much, MUCH);
 }
 
-static void a_task_that_goes_without_a_word(void **state)
+TEST_IN(a_task_that_goes_without_a_word, play, p, enter, leave_all)
 {
-  play p;
-
-  (void)state;
-  enter(&p);
-  task_says(&p, "\x11\0\0\3abc", 7);
-  (void)close(p.task);
-  p.task = -1;
-  hear_bytes(&p, "\x11\0\0\3abc", 7);
-  hear_bytes(&p, LOST, sizeof(LOST) - 1);
-  while (!p.over)
-    step(&p);
-  leave_all(&p);
+  task_says(p, "\x11\0\0\3abc", 7);
+  (void)close(p->task);
+  p->task = -1;
+  hear_bytes(p, "\x11\0\0\3abc", 7);
+  hear_bytes(p, LOST, sizeof(LOST) - 1);
+  while (!p->over)
+    step(p);
 }
 
 /* It did not read all: its socket has an error then, which is not the end of
  * what it said. */
-static void a_task_that_leaves_words_unread(void **state)
+TEST(a_task_that_leaves_words_unread)
 {
   enum { FRAME = 50 << 10 };
   static char much[2 * (4 + FRAME) + 6];
   play p;
 
-  (void)state;
   for (int i = 0; i < 2; i++) {
     char *frame = much + (size_t)i * (4 + FRAME);
     memcpy(frame, (char[]){ 0x11, 0, (char)(FRAME >> 8), 0 }, 4);
@@ -354,26 +339,20 @@ static void a_task_that_leaves_words_unread(void **state)
 }
 
 /* Half a frame is no place for another one. */
-static void a_task_that_breaks_off(void **state)
+TEST_IN(a_task_that_breaks_off, play, p, enter, leave_all)
 {
-  play p;
-
-  (void)state;
-  enter(&p);
-  task_says(&p, "\x11\0\0\5ab", 6);
-  (void)close(p.task);
-  p.task = -1;
-  hear_bytes(&p, "\x11\0\0\5ab", 6);
-  while (!p.over)
-    step(&p);
-  assert_int_equal(p.seen.len, 0);
-  leave_all(&p);
+  task_says(p, "\x11\0\0\5ab", 6);
+  (void)close(p->task);
+  p->task = -1;
+  hear_bytes(p, "\x11\0\0\5ab", 6);
+  while (!p->over)
+    step(p);
+  assert_int_equal(p->seen.len, 0);
 }
 
 /* What he said before is heard; then that is the end. */
-static void a_client_who_hangs_up(void **state)
+TEST(a_client_who_hangs_up)
 {
-  (void)state;
   for (int polite = 0; polite < 2; polite++) {
     char bytes[16] = "";
     size_t n = 0;
@@ -394,100 +373,83 @@ static void a_client_who_hangs_up(void **state)
 }
 
 /* He is not waited for when the task takes nothing of it. */
-static void a_client_who_hangs_up_unheard(void **state)
+TEST_IN(a_client_who_hangs_up_unheard, play, p, enter, leave_all)
 {
   static char some[12000];
-  play p;
 
-  (void)state;
-  enter(&p);
   for (int i = 0; i < 4; i++) /* more than the task takes */
-    say_bytes(&p, some, sizeof(some));
+    say_bytes(p, some, sizeof(some));
   for (int i = 0; i < 100; i++)
-    (void)!pai_loop_dispatch(p.s.loop);
-  hang_up(&p);
-  while (!is_cut(p.task)) /* the task has read nothing */
-    turn(&p.s);
-  leave_all(&p);
+    (void)!pai_loop_dispatch(p->s.loop);
+  hang_up(p);
+  while (!is_cut(p->task)) /* the task has read nothing */
+    turn(&p->s);
 }
 
 /* The task waits then, and so no memory is filled; when he is gone it ends. */
-static void a_client_who_does_not_read(void **state)
+TEST_IN(a_client_who_does_not_read, play, p, enter, leave_all)
 {
   static char much[MUCH];
   size_t said = 0;
-  play p;
 
-  (void)state;
-  enter(&p);
   for (int still = 0; still < 200; still++) {
-    ssize_t n = write(p.task, much, sizeof(much));
+    ssize_t n = write(p->task, much, sizeof(much));
     if (n > 0) {
       said += (size_t)n;
       still = 0;
     }
     assert_true(said < (size_t)64 << 20);
-    (void)!pai_loop_dispatch(p.s.loop);
+    (void)!pai_loop_dispatch(p->s.loop);
   }
-  hang_up(&p);
-  await_task_end(&p);
-  leave_all(&p);
+  hang_up(p);
+  await_task_end(p);
 }
 
 /* He has heard the end and stays: not for ever. */
-static void a_client_who_stays(void **state)
+TEST_IN(a_client_who_stays, play, p, enter, leave_all)
 {
-  play p;
-
-  (void)state;
-  enter(&p);
-  task_says(&p, "\x13\0\0\2\1\0", 6);
-  (void)close(p.task);
-  p.task = -1;
-  hear_bytes(&p, "\x13\0\0\2\1\0", 6);
-  while (!p.over)
-    step(&p);
-  assert_false(is_cut(p.fd)); /* only nothing more is said */
-  while (!is_cut(p.fd))
-    turn(&p.s);
-  leave_all(&p);
+  task_says(p, "\x13\0\0\2\1\0", 6);
+  (void)close(p->task);
+  p->task = -1;
+  hear_bytes(p, "\x13\0\0\2\1\0", 6);
+  while (!p->over)
+    step(p);
+  assert_false(is_cut(p->fd)); /* only nothing more is said */
+  while (!is_cut(p->fd))
+    turn(&p->s);
 }
 
-static void a_server_that_ends(void **state)
+TEST_IN(a_server_that_ends, play, p, enter, leave_all)
 {
-  static const char why[] = "the server ends, through which it was led";
+  static const char why[] =
+    "the server that passes on the stream is shutting down";
   char last[HOUR];
-  play p;
 
-  (void)state;
-  enter(&p);
-  task_says(&p, "\x10\0\0\1\0", 5);
-  hear_bytes(&p, "\x10\0\0\1\0", 5);
+  task_says(p, "\x10\0\0\1\0", 5);
+  hear_bytes(p, "\x10\0\0\1\0", 5);
   memcpy(last, "\x13\0\0\0\4\0", 6);
   last[3] = (char)(sizeof(why) + 1);
   memcpy(last + 6, why, sizeof(why));
-  close_server(&p.s);
-  while (!p.over) {
-    ssize_t n = gnutls_record_recv(p.tls, last + 100, 100);
+  close_server(&p->s);
+  while (!p->over) {
+    ssize_t n = gnutls_record_recv(p->tls, last + 100, 100);
     if (n > 0)
-      pai__buf_add(&p.seen, last + 100, (size_t)n);
+      pai__buf_add(&p->seen, last + 100, (size_t)n);
     else if (n != GNUTLS_E_AGAIN)
-      p.over = true;
+      p->over = true;
   }
-  assert_int_equal(p.seen.len, 6 + sizeof(why) - 1);
-  assert_memory_equal(p.seen.data, last, p.seen.len);
-  assert_int_equal(read(p.task, last, 1), 0);
-  leave_all(&p);
+  assert_int_equal(p->seen.len, 6 + sizeof(why) - 1);
+  assert_memory_equal(p->seen.data, last, p->seen.len);
+  assert_int_equal(read(p->task, last, 1), 0);
 }
 
 /* Warnings of TLS, more than anybody needs: who sends them is served, in turn
  * with others. */
-static void many_warnings(void **state)
+TEST(many_warnings)
 {
   static const char get[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
   play p;
 
-  (void)state;
   versions = "NORMAL:-VERS-ALL:+VERS-TLS1.2";
   begin_play(&p);
   versions = "NORMAL";
@@ -510,7 +472,7 @@ static void many_warnings(void **state)
 }
 
 /* Who may not is told so, as everywhere, and the connection goes on. */
-static void refusals(void **state)
+TEST(refusals)
 {
   static const char bob[] =
     "GET /api/v2/jobs/alice~mnist/taskRoles/w/taskIndex/0/stream HTTP/1.1"
@@ -518,7 +480,6 @@ static void refusals(void **state)
     "Connection: Upgrade\r\nUpgrade: openpai-stream\r\n\r\n";
   play p;
 
-  (void)state;
   begin_play(&p);
   say_bytes(&p, bob, strlen(bob));
   while (strstr(pai__buf_text(&p.seen), "ForbiddenUserError") == NULL)
@@ -527,25 +488,4 @@ static void refusals(void **state)
   assert_true(p.s.platform.entrance >= 0); /* nobody went in */
   (void)close(p.s.platform.entrance);
   leave_all(&p);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(words_both_ways),
-    cmocka_unit_test(words_before_the_answer),
-    cmocka_unit_test(much_both_ways),
-    cmocka_unit_test(a_task_that_goes_without_a_word),
-    cmocka_unit_test(a_task_that_leaves_words_unread),
-    cmocka_unit_test(a_task_that_breaks_off),
-    cmocka_unit_test(a_client_who_hangs_up),
-    cmocka_unit_test(a_client_who_hangs_up_unheard),
-    cmocka_unit_test(a_client_who_does_not_read),
-    cmocka_unit_test(a_client_who_stays),
-    cmocka_unit_test(a_server_that_ends),
-    cmocka_unit_test(many_warnings),
-    cmocka_unit_test(refusals),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static const struct {
 #define DOERS "-oooooxoo---" /* and to do something */
 #define PERSONS "-ooxoxxxx---"
 #define OWNERS "-oxoooxox---"
-#define ALONE "-oxoxxxox---" /* the owner, and no administrator in his place */
+#define OWNER "-oxoxxxox---" /* the owner, and no administrator in his place */
 #define SELF "-oxxoxxxx---"  /* persons, for themselves; or an administrator */
 #define OWN "-oxooooxx---"   /* of a user, to look */
 #define ADMINS "-xxxooxxx---"
@@ -164,6 +164,7 @@ static const row rows[] = {
   { "GET", TASK "/attempts/:retry/logs", USERS, 200, NULL },
   { "GET", TASK "/attempts/:retry/logs/:name", USERS, 200, NULL },
   { "GET", JOB "/config", USERS, 200, NULL },
+  { "GET", JOB "/environment", USERS, 200, NULL },
   { "GET", JOB "/events", USERS, 200, NULL },
   { "GET", JOB "/why", USERS, 200, NULL },
   { "GET", JOB "/follow", USERS, 200, NULL },
@@ -171,7 +172,7 @@ static const row rows[] = {
   { "GET", "/api/v2/scheduler", USERS, 200, NULL },
   { "GET", "/api/v2/scheduler/log", USERS, 404, NULL },
   { "GET", JOB "/ssh", USERS, 200, NULL },
-  { "GET", JOB "/ssh/key", ALONE, 200, NULL },
+  { "GET", JOB "/ssh/key", OWNER, 200, NULL },
   { "GET", JOB "/job-attempts/healthz", USERS, 200, NULL },
   { "GET", JOB "/job-attempts", USERS, 200, NULL },
   { "GET", JOB "/job-attempts/:attempt", USERS, 200, NULL },
@@ -307,8 +308,7 @@ static pai__tree *read_document(scene *s)
   pai__tree *tree = NULL;
 
   assert_non_null(body);
-  assert_int_equal(
-    pai__json_parse(&tree, body + 4, strlen(body + 4), NULL, NULL), PAI_OK);
+  assert_ok(pai__json_parse(&tree, body + 4, strlen(body + 4), NULL, NULL));
   return tree;
 }
 
@@ -380,21 +380,17 @@ static void check_row(scene *s, const pai__tree *document, const row *r)
   }
 }
 
-static void everybody_asks_for_everything(void **state)
+WITH_CODE(begin_with_tokens, everybody_asks_for_everything)
 {
   pai__tree *document;
-  scene s;
 
-  (void)state;
-  begin_with_tokens(&s);
-  document = read_document(&s);
+  document = read_document(s);
   for (size_t i = 0; i < PAI__LEN(rows); i++)
-    check_row(&s, document, &rows[i]);
+    check_row(s, document, &rows[i]);
   pai__tree_free(document);
-  end_with_code(&s);
 }
 
-static bool is_in_table(const pai__route *route)
+static bool is_in_table(const pai__api_route *route)
 {
   const char *method = route->method != NULL ? route->method : "GET";
 
@@ -406,31 +402,27 @@ static bool is_in_table(const pai__route *route)
   return false;
 }
 
-static void every_route_is_here(void **state)
+TEST(every_route_is_here)
 {
-  const pai__routes *table;
+  const pai__api_route *route = NULL;
   size_t n = 0;
   bool all = true;
 
-  (void)state;
-  for (size_t t = 0; (table = pai__routes_at(t)) != NULL; t++)
-    for (size_t i = 0; i < table->n; i++) {
-      if (table->at[i].mode == PAI__WITH_OIDC)
-        continue; /* not of this server: below */
-      n++;
-      all = is_in_table(&table->at[i]) && all;
-      assert_non_null(table->at[i].summary);
-    }
+  while ((route = pai__route_next(route, PAI__WITH_PASSWORDS)) != NULL) {
+    n++; /* those of a login provider are below */
+    all = is_in_table(route) && all;
+    assert_non_null(route->summary);
+  }
   assert_true(all);
   assert_int_equal(n, PAI__LEN(rows));
 }
 
 /* Those of a server whose users log in at a provider. */
-static void routes_of_oidc(void **state)
+TEST(routes_of_oidc)
 {
   static const struct {
     const char *method, *path;
-    enum pai__right right;
+    enum pai__api_right right;
   } want[] = {
     { "GET", "/api/v2/authn/oidc/login", PAI__OF_ALL },
     { "GET", "/api/v2/authn/oidc/return", PAI__OF_ALL },
@@ -441,37 +433,31 @@ static void routes_of_oidc(void **state)
     { "PUT", "/api/v2/users", PAI__OF_ADMIN_PERSONS },
     { "PUT", "/api/v2/users/me", PAI__OF_PERSONS },
   };
-  const pai__routes *table;
+  const pai__api_route *route = NULL;
   size_t found = 0, n = 0;
 
-  (void)state;
-  for (size_t t = 0; (table = pai__routes_at(t)) != NULL; t++)
-    for (size_t i = 0; i < table->n; i++) {
-      const pai__route *route = &table->at[i];
-      if (route->mode != PAI__WITH_OIDC)
-        continue;
-      n++;
-      for (size_t k = 0; k < PAI__LEN(want); k++)
-        if (strcmp(want[k].method, route->method) == 0 &&
-            strcspn(route->path, " ") == strlen(want[k].path) &&
-            strncmp(want[k].path, route->path, strlen(want[k].path)) == 0 &&
-            want[k].right == route->right)
-          found++;
-    }
+  while ((route = pai__route_next(route, PAI__WITH_OIDC)) != NULL) {
+    if (route->mode != PAI__WITH_OIDC)
+      continue;
+    n++;
+    for (size_t k = 0; k < PAI__LEN(want); k++)
+      if (strcmp(want[k].method, route->method) == 0 &&
+          strcspn(route->path, " ") == strlen(want[k].path) &&
+          strncmp(want[k].path, route->path, strlen(want[k].path)) == 0 &&
+          want[k].right == route->right)
+        found++;
+  }
   assert_int_equal(found, PAI__LEN(want));
   assert_int_equal(n, PAI__LEN(want));
 }
 
 /* What is needed of a body is in the document, and without it nothing is done:
  * that is seen before whether the caller is an administrator. */
-static void bodies_come_first(void **state)
+WITH_CODE(begin_with_tokens, bodies_come_first)
 {
   pai__tree *document;
-  scene s;
 
-  (void)state;
-  begin_with_tokens(&s);
-  document = read_document(&s);
+  document = read_document(s);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     row r = rows[i];
     pai__node body =
@@ -486,23 +472,11 @@ static void bodies_come_first(void **state)
     fill_path(path, sizeof(path), r.path);
     r.body = "{}";
     if (pai__tree_get(document, body, "required") != PAI__NO_NODE)
-      assert_int_equal(ask_status(&s, &r, path, USER), 400);
+      assert_int_equal(ask_status(s, &r, path, USER), 400);
     r.body = "{\"no such\":1}";
-    assert_int_equal(ask_status(&s, &r, path, ADMIN), 400);
-    assert_int_equal(ask_status(&s, &r, path, PROGRAM),
+    assert_int_equal(ask_status(s, &r, path, ADMIN), 400);
+    assert_int_equal(ask_status(s, &r, path, PROGRAM),
                      expected(&r, PROGRAM) == 403 ? 403 : 400);
   }
   pai__tree_free(document);
-  end_with_code(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(everybody_asks_for_everything),
-    cmocka_unit_test(every_route_is_here),
-    cmocka_unit_test(routes_of_oidc),
-    cmocka_unit_test(bodies_come_first),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* GET /scheduler/log: all that is there when somebody asks, whatever becomes of
  * it while he reads. */
 #define _GNU_SOURCE
+#include "cases.h"
 #include "asked.h"
+#include "files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -43,11 +45,7 @@ static const char *path(const scene *s, const char *name)
 
 static void put(const scene *s, const char *name, const char *text)
 {
-  FILE *out = fopen(path(s, name), "w");
-
-  assert_non_null(out);
-  assert_int_equal(fwrite(text, 1, strlen(text), out), strlen(text));
-  assert_int_equal(fclose(out), 0);
+  test_write_file(path(s, name), text);
 }
 
 static void put_both(const scene *s)
@@ -76,68 +74,53 @@ static void expect_whole(const char *answer, const char *text)
   char length[64];
 
   assert_int_equal(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
-  assert_non_null(strstr(answer, "Content-Type: application/x-ndjson\r\n"));
+  assert_has(answer, "Content-Type: application/x-ndjson\r\n");
   (void)snprintf(length, sizeof(length), "Content-Length: %zu\r\n",
                  strlen(text));
-  assert_non_null(strstr(answer, length));
+  assert_has(answer, length);
   assert_string_equal(body_of(answer), text);
 }
 
 /* --- what there is --------------------------------------------------------------- */
 
-static void both_files_in_their_order(void **state)
+SCENE_TEST(begin, both_files_in_their_order, finish)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  expect(GET(&s, ROUTE), 404, "{\"code\":\"NoSchedulerLogError\",");
-  put(&s, "scheduler.log", "");
-  expect(GET(&s, ROUTE), 404, "keeps no log of its scheduler");
-  put(&s, "scheduler.log", NEW);
-  expect_whole(GET(&s, ROUTE), NEW);
-  put_both(&s);
-  expect_whole(GET(&s, ROUTE), OLD NEW);
-  assert_non_null(strstr(SEND(&s, "HEAD", ROUTE, ""), "Content-Length: "));
+  expect(GET(s, ROUTE), 404, "{\"code\":\"NoSchedulerLogError\",");
+  put(s, "scheduler.log", "");
+  expect(GET(s, ROUTE), 404, "has no scheduler log");
+  put(s, "scheduler.log", NEW);
+  expect_whole(GET(s, ROUTE), NEW);
+  put_both(s);
+  expect_whole(GET(s, ROUTE), OLD NEW);
+  assert_has(SEND(s, "HEAD", ROUTE, ""), "Content-Length: ");
   /* It has just been put aside, and nothing was decided since. */
-  put(&s, "scheduler.log", "");
-  expect_whole(GET(&s, ROUTE), OLD);
-  assert_int_equal(unlink(path(&s, "scheduler.log")), 0);
-  expect_whole(GET(&s, ROUTE), OLD);
-  finish(&s);
+  put(s, "scheduler.log", "");
+  expect_whole(GET(s, ROUTE), OLD);
+  assert_int_equal(unlink(path(s, "scheduler.log")), 0);
+  expect_whole(GET(s, ROUTE), OLD);
 }
 
-static void only_what_goes_back_so_far(void **state)
+SCENE_TEST(begin, only_what_goes_back_so_far, finish)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  put_both(&s);
-  expect_whole(GET(&s, ROUTE "?since=4999"), OLD NEW);
-  expect_whole(GET(&s, ROUTE "?since=5000"), NEW);
-  expect_whole(GET(&s, ROUTE "?since=9007199254740991"), NEW);
-  expect(GET(&s, ROUTE "?since=-1"), 400, "since must be a whole number");
+  put_both(s);
+  expect_whole(GET(s, ROUTE "?since=4999"), OLD NEW);
+  expect_whole(GET(s, ROUTE "?since=5000"), NEW);
+  expect_whole(GET(s, ROUTE "?since=9007199254740991"), NEW);
+  expect(GET(s, ROUTE "?since=-1"), 400, "since must be a whole number");
   /* When it begins nobody knows: then it is not passed over. */
-  put(&s, "scheduler.log", "{\"snapshot\":1}\n");
-  expect_whole(GET(&s, ROUTE "?since=5000"), OLD "{\"snapshot\":1}\n");
-  finish(&s);
+  put(s, "scheduler.log", "{\"snapshot\":1}\n");
+  expect_whole(GET(s, ROUTE "?since=5000"), OLD "{\"snapshot\":1}\n");
 }
 
-static void what_cannot_be_read(void **state)
+SCENE_TEST(begin, what_cannot_be_read, finish)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  put_both(&s);
-  assert_int_equal(unlink(path(&s, "scheduler.log")), 0);
-  assert_int_equal(mkdir(path(&s, "scheduler.log"), 0700), 0);
-  expect(GET(&s, ROUTE), 500, "cannot be read: Is a directory");
-  assert_int_equal(rmdir(path(&s, "scheduler.log")), 0);
-  assert_int_equal(symlink("scheduler.log.1", path(&s, "scheduler.log")), 0);
-  expect(GET(&s, ROUTE), 500, "The scheduler's log cannot be read: ");
-  finish(&s);
+  put_both(s);
+  assert_int_equal(unlink(path(s, "scheduler.log")), 0);
+  assert_int_equal(mkdir(path(s, "scheduler.log"), 0700), 0);
+  expect(GET(s, ROUTE), 500, "scheduler's log: Is a directory");
+  assert_int_equal(rmdir(path(s, "scheduler.log")), 0);
+  assert_int_equal(symlink("scheduler.log.1", path(s, "scheduler.log")), 0);
+  expect(GET(s, ROUTE), 500, "Cannot read the scheduler's log: ");
 }
 
 /* --- while it is sent ------------------------------------------------------------- */
@@ -167,24 +150,21 @@ static void begin_to_read(peer *p, scene *s)
   hear(p, "\r\n\r\n{");
 }
 
-static void it_stays_as_it_was(void **state)
+SCENE_TEST(begin, it_stays_as_it_was, finish)
 {
   char *text;
   FILE *out;
-  scene s;
   peer p;
 
-  (void)state;
-  begin(&s);
-  text = put_much(&s);
-  begin_to_read(&p, &s);
+  text = put_much(s);
+  begin_to_read(&p, s);
   assert_true(p.seen.len < strlen(text));
-  out = fopen(path(&s, "scheduler.log"), "a");
+  out = fopen(path(s, "scheduler.log"), "a");
   assert_non_null(out);
   assert_true(fputs(NEW, out) >= 0);
   assert_int_equal(fclose(out), 0);
-  put(&s, "scheduler.log.1", OLD);
-  assert_int_equal(unlink(path(&s, "scheduler.log")), 0);
+  put(s, "scheduler.log.1", OLD);
+  assert_int_equal(unlink(path(s, "scheduler.log")), 0);
   hear_body(&p);
   expect_whole(pai__buf_text(&p.seen), text);
   /* The connection may be used again. */
@@ -194,17 +174,15 @@ static void it_stays_as_it_was(void **state)
   expect_whole(pai__buf_text(&p.seen), OLD);
   leave(&p);
   free(text);
-  finish(&s);
 }
 
 /* Whoever reads it sees that it is not all. */
-static void a_disk_that_fails(void **state)
+TEST(a_disk_that_fails)
 {
   char *text;
   scene s;
   peer p;
 
-  (void)state;
   for (int cut = 0; cut <= 1; cut++) {
     begin(&s);
     text = put_much(&s);
@@ -234,77 +212,38 @@ static size_t open_files(void)
   return n;
 }
 
-static void a_reader_that_goes_away(void **state)
+SCENE_TEST(begin, a_reader_that_goes_away, finish)
 {
   size_t before;
   char *text;
-  scene s;
   peer p;
 
-  (void)state;
-  begin(&s);
   before = open_files();
   if (before == 0)
     skip();
-  text = put_much(&s);
-  put(&s, "scheduler.log.1", OLD);
-  begin_to_read(&p, &s);
+  text = put_much(s);
+  put(s, "scheduler.log.1", OLD);
+  begin_to_read(&p, s);
   assert_true(open_files() >= before + 3); /* two files, one connection */
   leave(&p);
   while (open_files() > before)
-    turn(&s);
+    turn(s);
   free(text);
-  finish(&s);
 }
 
 /* --- memory ----------------------------------------------------------------------- */
 
-static int read_once(const pai_alloc *alloc, void *user_data)
+static bool is_whole(scene *s)
 {
-  pai_server_options o = PAI_SERVER_OPTIONS_INIT;
-  scene *s = user_data;
-  int rc;
-
-  o.alloc = alloc;
-  o.socket = s->path;
-  rc = pai_server_new(&s->server, s->loop, &s->platform, &o, NULL);
-  if (rc == PAI_OK) {
-    /* All of it, or it was hung up on, or told 503. */
-    if (strstr(GET(s, ROUTE), OLD NEW) == NULL)
-      rc = PAI_ENOMEM;
-    close_server(s);
-  }
-  for (int i = 0; i < 3; i++)
-    if (pai_loop_dispatch(s->loop) == 0)
-      break;
-  return rc;
+  return strstr(GET(s, ROUTE), OLD NEW) != NULL;
 }
 
-static void no_memory_is_survived(void **state)
+SCENE_TEST(begin_empty, no_memory_is_survived, finish)
 {
   size_t before;
-  scene s;
 
-  (void)state;
-  begin_empty(&s);
-  put_both(&s);
+  put_both(s);
   before = open_files();
-  test_faults(read_once, &s);
+  serve_faults(s, is_whole);
   assert_int_equal(open_files(), before);
-  finish(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(both_files_in_their_order),
-    cmocka_unit_test(only_what_goes_back_so_far),
-    cmocka_unit_test(what_cannot_be_read),
-    cmocka_unit_test(it_stays_as_it_was),
-    cmocka_unit_test(a_disk_that_fails),
-    cmocka_unit_test(a_reader_that_goes_away),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,10 @@
 /* A user's code as it comes: an archive, made here byte by byte. */
-#define _XOPEN_SOURCE 700 /* mkdtemp(), nftw() */
-#include "testing.h"
+#include "cases.h"
+#include "files.h"
 
-#include "server/upload.h"
+#include "server/calls/upload.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,23 +17,13 @@ static char folder[64];
 static int begin(void **state)
 {
   (void)state;
-  (void)snprintf(folder, sizeof(folder), "/tmp/test-upload-XXXXXX");
-  return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int on_left(const char *path, const struct stat *st, int what,
-                   struct FTW *where)
-{
-  (void)st;
-  (void)what;
-  (void)where;
-  return remove(path);
+  return test_make_folder(folder) ? 0 : -1;
 }
 
 static int end(void **state)
 {
   (void)state;
-  return nftw(folder, on_left, 8, FTW_DEPTH | FTW_PHYS);
+  return test_remove(folder);
 }
 
 /* --- archives -------------------------------------------------------------------- */
@@ -84,8 +73,7 @@ static pai__upload *new_upload(const pai_alloc *alloc, uint64_t most)
 {
   pai__upload *u;
 
-  assert_int_equal(pai__upload_new(&u, alloc, folder, NULL, most, NULL),
-                   PAI_OK);
+  assert_ok(pai__upload_new(&u, alloc, folder, NULL, most, NULL));
   return u;
 }
 
@@ -99,18 +87,17 @@ static const char *path_in(const pai__upload *u, const char *name)
 
 /* --- tests ------------------------------------------------------------------------ */
 
-static void files_are_written(void **state)
+TEST(files_are_written)
 {
   pai__upload *u = new_upload(&pai__libc_alloc, MIB);
   char text[8] = "";
   int fd;
 
-  (void)state;
-  assert_int_equal(add_entry(u, '5', "a/", "", NULL), PAI_OK);
-  assert_int_equal(add_entry(u, 'x', "", "15 path=a/long\n", NULL), PAI_OK);
-  assert_int_equal(add_entry(u, '0', "short", "words", NULL), PAI_OK);
-  assert_int_equal(add_end(u, NULL), PAI_OK);
-  assert_int_equal(pai__upload_end(u, NULL), PAI_OK);
+  assert_ok(add_entry(u, '5', "a/", "", NULL));
+  assert_ok(add_entry(u, 'x', "", "15 path=a/long\n", NULL));
+  assert_ok(add_entry(u, '0', "short", "words", NULL));
+  assert_ok(add_end(u, NULL));
+  assert_ok(pai__upload_end(u, NULL));
   fd = open(path_in(u, "a/long"), O_RDONLY);
   assert_int_equal(read(fd, text, sizeof(text)), 5);
   assert_string_equal(text, "words");
@@ -120,19 +107,17 @@ static void files_are_written(void **state)
 }
 
 /* Names of folders end with a slash there, as Python's tarfile writes them. */
-static void a_folder_has_its_name_from_pax(void **state)
+TEST(a_folder_has_its_name_from_pax)
 {
   pai__upload *u = new_upload(&pai__libc_alloc, MIB);
 
-  (void)state;
-  assert_int_equal(add_entry(u, 'x', "",
-                             "16 path=\xc3\x9c"
-                             "bung/\n",
-                             NULL),
-                   PAI_OK);
-  assert_int_equal(add_entry(u, '5', "./?bung/", "", NULL), PAI_OK);
-  assert_int_equal(add_end(u, NULL), PAI_OK);
-  assert_int_equal(pai__upload_end(u, NULL), PAI_OK);
+  assert_ok(add_entry(u, 'x', "",
+                      "16 path=\xc3\x9c"
+                      "bung/\n",
+                      NULL));
+  assert_ok(add_entry(u, '5', "./?bung/", "", NULL));
+  assert_ok(add_end(u, NULL));
+  assert_ok(pai__upload_end(u, NULL));
   assert_int_equal(access(path_in(u, "\xc3\x9c"
                                      "bung"),
                           F_OK),
@@ -145,24 +130,23 @@ static void a_folder_has_its_name_from_pax(void **state)
 }
 
 /* A file that is called as the folder itself is none: what it has is nowhere. */
-static void what_has_no_name_is_not_kept(void **state)
+TEST(what_has_no_name_is_not_kept)
 {
   static const char *const names[] = { "./", ".", "././/", "" };
   static char bytes[64 << 10];
   test_tally tally;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(names); i++) {
     pai__upload *u;
 
     test_tally_init(&tally);
     u = new_upload(&tally.alloc, 8 * MIB);
-    assert_int_equal(add_head(u, '0', names[i], 4 * MIB, NULL), PAI_OK);
+    assert_ok(add_head(u, '0', names[i], 4 * MIB, NULL));
     for (size_t n = 0; n < 4 * MIB; n += sizeof(bytes))
-      assert_int_equal(pai__upload_add(u, bytes, sizeof(bytes), NULL), PAI_OK);
-    assert_int_equal(add_entry(u, '0', "behind", "it", NULL), PAI_OK);
-    assert_int_equal(add_end(u, NULL), PAI_OK);
-    assert_int_equal(pai__upload_end(u, NULL), PAI_OK);
+      assert_ok(pai__upload_add(u, bytes, sizeof(bytes), NULL));
+    assert_ok(add_entry(u, '0', "behind", "it", NULL));
+    assert_ok(add_end(u, NULL));
+    assert_ok(pai__upload_end(u, NULL));
     assert_int_equal(access(path_in(u, "behind"), F_OK), 0);
     pai__upload_free(u);
     assert_in_range(tally.peak, 1, 64 << 10);
@@ -170,22 +154,21 @@ static void what_has_no_name_is_not_kept(void **state)
   }
 }
 
-static void headers_are_short(void **state)
+TEST(headers_are_short)
 {
   static const char types[] = "xgLK";
 
-  (void)state;
   for (size_t i = 0; types[i] != '\0'; i++) {
     pai__upload *u = new_upload(&pai__libc_alloc, MIB);
     pai_error *err = NULL;
 
-    assert_int_equal(add_head(u, types[i], "", 8193, &err), PAI_EINVAL);
-    test_expect_error(err, PAI_EINVAL, "a name is too long");
+    assert_fails(add_head(u, types[i], "", 8193, &err), err, PAI_EINVAL,
+                 "a name in the archive is too long");
     pai__upload_free(u);
   }
 }
 
-static void a_record_begins_with_its_length(void **state)
+TEST(a_record_begins_with_its_length)
 {
   /* The right lengths, if they began where they should. */
   static const char *const records[] = { "\n11 path=a\n", " 11 path=a\n",
@@ -194,44 +177,30 @@ static void a_record_begins_with_its_length(void **state)
                                          "99 path=a\n",   "8 path=a\n",
                                          "path=a\n" };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(records); i++) {
     pai_error *err = NULL;
     pai__upload *u = new_upload(&pai__libc_alloc, MIB);
 
-    assert_int_equal(add_entry(u, 'x', "", records[i], &err), PAI_EINVAL);
-    test_expect_error(err, PAI_EINVAL, "a header of pax is broken");
+    assert_fails(add_entry(u, 'x', "", records[i], &err), err, PAI_EINVAL,
+                 "invalid pax header");
     pai__upload_free(u);
   }
 }
 
 /* What goes on for long in folders below is not taken for what was left. */
-static void a_folder_that_fills_is_in_use(void **state)
+TEST(a_folder_that_fills_is_in_use)
 {
   static const struct timespec long_ago[2] = { { 1, 0 }, { 1, 0 } };
   pai__upload *u = new_upload(&pai__libc_alloc, MIB);
   struct stat st;
 
-  (void)state;
-  assert_int_equal(add_entry(u, '5', "below/", "", NULL), PAI_OK);
-  assert_int_equal(add_head(u, '0', "below/file", 4, NULL), PAI_OK);
+  assert_ok(add_entry(u, '5', "below/", "", NULL));
+  assert_ok(add_head(u, '0', "below/file", 4, NULL));
   assert_int_equal(utimensat(AT_FDCWD, pai__upload_dir(u), long_ago, 0), 0);
-  assert_int_equal(pai__upload_add(u, "by", 2, NULL), PAI_OK);
+  assert_ok(pai__upload_add(u, "by", 2, NULL));
   assert_int_equal(stat(pai__upload_dir(u), &st), 0);
   assert_true(st.st_mtim.tv_sec > 1);
   pai__upload_free(u);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(files_are_written),
-    cmocka_unit_test(a_folder_has_its_name_from_pax),
-    cmocka_unit_test(what_has_no_name_is_not_kept),
-    cmocka_unit_test(headers_are_short),
-    cmocka_unit_test(a_record_begins_with_its_length),
-    cmocka_unit_test(a_folder_that_fills_is_in_use),
-  };
-
-  return cmocka_run_group_tests(tests, begin, end);
-}
+TEST_AROUND_ALL(begin, end);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static void what_is_read(void **state)
+IN_SCENE(begin, what_is_read)
 {
   static const struct {
     const char *path;
@@ -29,17 +29,13 @@ static void what_is_read(void **state)
     { "/api/v2/nodes/bag", 404, "\"code\":\"NoNodeError\"" },
     { "/api/v2/virtual-clusters/research/status", 404, "NoApiError" },
   };
-  scene s;
 
-  (void)state;
-  begin(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++)
-    expect(GET(&s, rows[i].path), rows[i].status, rows[i].body);
-  s.platform.fail = PAI_ENOMEM;
-  expect(GET(&s, "/api/v2/virtual-clusters"), 503, "UnknownError");
-  expect(GET(&s, "/api/v2/cluster/sku-types"), 503, "UnknownError");
-  expect(GET(&s, "/api/v2/nodes"), 503, "UnknownError");
-  end(&s);
+    expect(GET(s, rows[i].path), rows[i].status, rows[i].body);
+  s->platform.fail = PAI_ENOMEM;
+  expect(GET(s, "/api/v2/virtual-clusters"), 503, "UnknownError");
+  expect(GET(s, "/api/v2/cluster/sku-types"), 503, "UnknownError");
+  expect(GET(s, "/api/v2/nodes"), 503, "UnknownError");
 }
 
 /* Answered when the database has it, and not before. */
@@ -71,7 +67,7 @@ static const char *change(scene *s, const char *method, const char *path,
 
 #define RESEARCH "/api/v2/virtual-clusters/research"
 
-static void what_is_changed(void **state)
+IN_SCENE(begin, what_is_changed)
 {
   static const struct {
     const char *method, *path, *body;
@@ -131,45 +127,25 @@ static void what_is_changed(void **state)
     { "PUT", "/api/v2/nodes/box/status", "{\"state\":\"sick\"}", 400,
       "one of [drained, up]", "" },
   };
-  scene s;
 
-  (void)state;
-  begin(&s);
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    expect(change(&s, rows[i].method, rows[i].path, rows[i].body),
+    expect(change(s, rows[i].method, rows[i].path, rows[i].body),
            rows[i].status, rows[i].answer);
-    assert_string_equal(s.platform.submitted, rows[i].asked);
+    assert_string_equal(s->platform.submitted, rows[i].asked);
   }
-  end(&s);
 }
 
-static void refusals_have_their_codes(void **state)
+IN_SCENE(begin, refusals_have_their_codes)
 {
-  scene s;
-
-  (void)state;
-  begin(&s);
-  s.platform.fail = PAI_ENOROOM;
-  expect(change(&s, "PUT", RESEARCH, "{\"vcCapacity\":9}"), 403,
+  s->platform.fail = PAI_ENOROOM;
+  expect(change(s, "PUT", RESEARCH, "{\"vcCapacity\":9}"), 403,
          "NoEnoughQuotaError");
-  s.platform.fail = PAI_EBUSY;
-  expect(change(&s, "DELETE", RESEARCH, ""), 409, "RemoveRunningVcError");
-  s.platform.fail = PAI_EIO;
-  expect(change(&s, "PUT", RESEARCH, "{\"vcCapacity\":9}"), 500,
+  s->platform.fail = PAI_EBUSY;
+  expect(change(s, "DELETE", RESEARCH, ""), 409, "RemoveRunningVcError");
+  s->platform.fail = PAI_EIO;
+  expect(change(s, "PUT", RESEARCH, "{\"vcCapacity\":9}"), 500,
          "UnknownError");
-  s.platform.fail = PAI_EINVAL;
-  expect(change(&s, "PUT", RESEARCH, "{\"vcCapacity\":9}"), 400,
+  s->platform.fail = PAI_EINVAL;
+  expect(change(s, "PUT", RESEARCH, "{\"vcCapacity\":9}"), 400,
          "InvalidParametersError");
-  end(&s);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_read),
-    cmocka_unit_test(what_is_changed),
-    cmocka_unit_test(refusals_have_their_codes),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

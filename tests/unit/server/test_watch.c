@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STATUS                                                          \
-  "{\"machine\":{\"name\":\"b\\\"o\\\\x\",\"ip\":\"10.0.0.1\","         \
-  "\"cpus\":8,\"freeCpus\":3,\"gpus\":2,\"freeGpus\":1,\"sickGpus\":0," \
+#define STATUS                                                            \
+  "{\"machine\":{\"name\":\"b\\\"o\\\\x\",\"ip\":\"10.0.0.1\","           \
+  "\"cpus\":8,\"freeCpus\":2.5,\"gpus\":2,\"freeGpus\":1,\"sickGpus\":0," \
   "\"memory\":1048576,\"freeMemory\":4096},\"trouble\":null}"
 
 /* Plays a task.  It has a session of its own: the test's has no number where
@@ -87,21 +87,21 @@ static void check_text(const char *text)
   }
 }
 
-static void numbers(void **state)
+IN_SCENE(begin, numbers)
 {
   static const char *const wanted[] = {
     "openpai_jobs{state=\"waiting\"} 4\n",
     "openpai_jobs_ended_total{state=\"failed\"} 8\n",
     "openpai_jobs_submitted_total 70\n",
     "openpai_queue_length 6\n",
-    "openpai_store_commit_seconds_sum 2.500000\n",
+    "openpai_store_commit_seconds_sum 2.5\n",
     "openpai_store_commit_seconds_count 10\n",
     "process_error_log_total{type=\"database\"} 1\n",
     "node_name=\"b\\\"o\\\\x\",disk_pressure=\"false\"",
     "k8s_node_gpu_total{host_ip=\"10.0.0.1\"} 2\n",
     "k8s_node_gpu_available{host_ip=\"10.0.0.1\"} 1\n",
     "configured_gpu_count 2\n",
-    "openpai_cpus_free 3\n",
+    "openpai_cpus_free 2.5\n",
     "pai_job_pod_count{name=\"f00-w-0\",phase=\"running\"",
     "task_mem_limit_byte{username=\"alice\",job_name=\"alice~mnist\","
     "role_name=\"w\",task_index=\"0\",job_instance_id=\"at\","
@@ -116,98 +116,65 @@ static void numbers(void **state)
   };
   const pai_task_view mine = task();
   const char *text;
-  scene s;
 
-  (void)state;
-  begin(&s);
-  s.platform.status = STATUS;
-  s.platform.tasks = &mine;
-  s.platform.ntasks = 1;
-  expect(GET(&s, "/api/v2/info"), 200, "");
-  expect(SEND(&s, "HEAD", "/api/v2/info", ""), 200, "");
-  expect(GET(&s, "/nothing"), 404, "");
-  expect(GET(&s, "/metrics"), 200, "");
-  text = GET(&s, "/metrics");
+  s->platform.status = STATUS;
+  s->platform.tasks = &mine;
+  s->platform.ntasks = 1;
+  expect(GET(s, "/api/v2/info"), 200, "");
+  expect(SEND(s, "HEAD", "/api/v2/info", ""), 200, "");
+  expect(GET(s, "/nothing"), 404, "");
+  expect(GET(s, "/metrics"), 200, "");
+  text = GET(s, "/metrics");
   expect(text, 200, "");
   check_text(text);
   for (size_t i = 0; i < PAI__LEN(wanted); i++) {
     if (strstr(text, wanted[i]) == NULL)
       print_error("want %s\nhave %s\n", wanted[i], text);
-    assert_non_null(strstr(text, wanted[i]));
+    assert_has(text, wanted[i]);
   }
-  assert_non_null(strstr(text, "text/plain; version=0.0.4"));
+  assert_has(text, "text/plain; version=0.0.4");
   /* It has ended: nothing is told of it. */
-  s.platform.ntasks = 0;
-  assert_null(strstr(GET(&s, "/metrics"), "alice"));
-  s.platform.fail = PAI_EIO;
-  expect(GET(&s, "/metrics"), 500, "UnknownError");
-  end(&s);
+  s->platform.ntasks = 0;
+  assert_null(strstr(GET(s, "/metrics"), "alice"));
+  s->platform.fail = PAI_EIO;
+  expect(GET(s, "/metrics"), 500, "UnknownError");
 }
 
 /* A session that is not there any more is no mistake. */
-static void tasks_that_have_gone(void **state)
+IN_SCENE(begin, tasks_that_have_gone)
 {
   pai_task_view gone[] = { task(), task(), task() };
-  scene s;
 
-  (void)state;
   gone[0].session = INT32_MAX;
   gone[1].session = 0;
   gone[2].session = 0;
   gone[2].cgroup = "/there/is/none";
-  begin(&s);
-  s.platform.status = "{}";
-  s.platform.tasks = gone;
-  s.platform.ntasks = PAI__LEN(gone);
+  s->platform.status = "{}";
+  s->platform.tasks = gone;
+  s->platform.ntasks = PAI__LEN(gone);
   for (int i = 0; i < 3; i++)
-    check_text(GET(&s, "/metrics"));
-  end(&s);
+    check_text(GET(s, "/metrics"));
 }
 
-static int ask_once(const pai_alloc *alloc, void *user_data)
+static bool are_all_told(scene *s)
 {
   static const char *const paths[] = { "/metrics", "/api/v2/alerts",
                                        "/api/v2/kubernetes/nodes",
                                        "/api/v2/kubernetes/pods" };
   const pai_task_view mine = task();
-  pai_server_options o = PAI_SERVER_OPTIONS_INIT;
-  scene *s = user_data;
-  int rc;
+  bool ok = true;
 
   s->platform.tasks = &mine;
   s->platform.ntasks = 1;
-  o.alloc = alloc;
-  o.socket = s->path;
-  rc = pai_server_new(&s->server, s->loop, &s->platform, &o, NULL);
-  if (rc == PAI_OK) {
-    for (size_t i = 0; i < PAI__LEN(paths) && rc == PAI_OK; i++)
-      if (strstr(GET(s, paths[i]), "HTTP/1.1 200") == NULL)
-        rc = PAI_ENOMEM; /* hung up, or 503 */
-    close_server(s);
-  }
-  for (int i = 0; i < 3; i++)
-    if (pai_loop_dispatch(s->loop) == 0)
-      break;
-  return rc;
+  for (size_t i = 0; i < PAI__LEN(paths) && ok; i++)
+    ok = strstr(GET(s, paths[i]), "HTTP/1.1 200") != NULL;
+  return ok;
 }
 
-static void no_memory_is_survived(void **state)
+IN_SCENE(begin_empty, no_memory_is_survived)
 {
-  scene s;
-
-  (void)state;
-  begin_empty(&s);
-  s.platform.status = STATUS;
-  test_faults(ask_once, &s);
-  end(&s);
+  s->platform.status = STATUS;
+  serve_faults(s, are_all_told);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(numbers),
-    cmocka_unit_test(tasks_that_have_gone),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-  return cmocka_run_group_tests(tests, play, played);
-}
+TEST_AROUND_ALL(play, played);

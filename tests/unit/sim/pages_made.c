@@ -1,7 +1,7 @@
 /*
  * pages_made.c - prints the page of a report made by hand
  *
- * Usage: pages_made SET text|csv|html, the sets being those of reports.c.
+ * Usage: pages_made SET text|csv|html|json, the sets being those of reports.c.
  */
 #include "reports.h"
 
@@ -24,7 +24,8 @@ int main(int argc, char **argv)
     reports[i] = made[i];
   if (n == 0)
     return 2;
-  rc = (strcmp(argv[2], "html") == 0 ? pai__report_html
+  rc = (strcmp(argv[2], "html") == 0   ? pai__report_html
+        : strcmp(argv[2], "json") == 0 ? pai__report_json
         : strcmp(argv[2], "csv") == 0
           ? pai__report_csv
           : pai__report_text)(reports, n, print, NULL, NULL);

@@ -2,7 +2,7 @@
 #include "reports.h"
 
 #include "base/prng.h"
-#include "sim/format.h"
+#include "sim/report/format.h"
 
 #include <openpai/platform.h>
 
@@ -72,19 +72,19 @@ static void one_group(pai_sim_report *r, pai__groups *g, const char *name)
 {
   g->list = many(r, 1, sizeof(*g->list));
   g->count = 1;
-  g->list[0] = (pai__group){ .name = name,
-                             .jobs = 1,
-                             .started = 1,
-                             .finished = 1,
-                             .wait_sum = PAI__MINUTE,
-                             .wait_p50 = PAI__MINUTE,
-                             .wait_p90 = PAI__MINUTE,
-                             .wait_p99 = PAI__MINUTE,
-                             .wait_max = PAI__MINUTE,
-                             .slowdown_p50 = 1500,
-                             .slowdown_p90 = 1500,
-                             .used = 8 * PAI__MINUTE,
-                             .entitled = 24 * PAI__MINUTE };
+  g->list[0] = (pai__sim_group){ .name = name,
+                                 .jobs = 1,
+                                 .started = 1,
+                                 .finished = 1,
+                                 .wait_sum = PAI__MINUTE,
+                                 .wait_p50 = PAI__MINUTE,
+                                 .wait_p90 = PAI__MINUTE,
+                                 .wait_p99 = PAI__MINUTE,
+                                 .wait_max = PAI__MINUTE,
+                                 .slowdown_p50 = 1500,
+                                 .slowdown_p90 = 1500,
+                                 .used = 8 * PAI__MINUTE,
+                                 .entitled = 24 * PAI__MINUTE };
 }
 
 pai_sim_report *test_report_one(const char *policy)
@@ -118,9 +118,9 @@ pai_sim_report *test_report_one(const char *policy)
                            .up = 6 * PAI__MINUTE,
                            .running = PAI__MINUTE,
                            .ended = 1 };
-  one_group(r, &r->vcs, "default");
-  one_group(r, &r->sizes, "4-7");
-  one_group(r, &r->users, "ann");
+  one_group(r, &r->groups[PAI__BY_VC], "default");
+  one_group(r, &r->groups[PAI__BY_SIZE], "4-7");
+  one_group(r, &r->groups[PAI__BY_USER], "ann");
   r->node_list = many(r, 1, sizeof(*r->node_list));
   r->node_list[0] = (pai__sim_node){ "n1", 4 };
   r->nnode_list = 1;
@@ -178,7 +178,7 @@ static void make_groups(pai_sim_report *r, pai__groups *g, pai__prng *rng,
   g->list = many(r, n, sizeof(*g->list));
   g->count = n;
   for (size_t i = 0; i < n; i++) {
-    pai__group *x = &g->list[i];
+    pai__sim_group *x = &g->list[i];
 
     (void)snprintf(name, sizeof(name), "%s%zu", prefix, i);
     x->name = kept(r, odd && i < PAI__LEN(strange) ? strange[i] : name);
@@ -204,9 +204,9 @@ static void make_sizes(pai_sim_report *r, pai__prng *rng)
   static const char *const names[] = { "0",    "1",     "2-3",   "4-7", "8",
                                        "9-16", "17-32", "33-64", "65+" };
 
-  make_groups(r, &r->sizes, rng, "", PAI__LEN(names), false);
+  make_groups(r, &r->groups[PAI__BY_SIZE], rng, "", PAI__LEN(names), false);
   for (size_t i = 0; i < PAI__LEN(names); i++)
-    r->sizes.list[i].name = names[i];
+    r->groups[PAI__BY_SIZE].list[i].name = names[i];
 }
 
 static void make_bins(pai_sim_report *r, pai__prng *rng, int64_t busy)
@@ -317,9 +317,10 @@ pai_sim_report *test_report_made(const test_made *made)
   v->fragmentation = (uint32_t)below(&rng, 90000);
   v->fairness = (uint32_t)(800000 + below(&rng, 200000));
   v->lost = 700 * PAI__HOUR + below(&rng, 900 * PAI__HOUR);
-  make_groups(r, &r->vcs, &rng, "vc", made->vcs, made->strange);
+  make_groups(r, &r->groups[PAI__BY_VC], &rng, "vc", made->vcs, made->strange);
   make_sizes(r, &rng);
-  make_groups(r, &r->users, &rng, "user", made->users, made->strange);
+  make_groups(r, &r->groups[PAI__BY_USER], &rng, "user", made->users,
+              made->strange);
   make_bins(r, &rng, made->busy);
   if (made->nodes > 0 && made->vcs > 0)
     make_bars(r, &rng, made);
@@ -333,7 +334,7 @@ static void huge_group(pai_sim_report *r, pai__groups *g)
   one_group(r, g,
             "of a name that is much too long for any column of any page");
   memset(&g->list[0].jobs, 0x7f,
-         sizeof(*g->list) - offsetof(pai__group, jobs));
+         sizeof(*g->list) - offsetof(pai__sim_group, jobs));
 }
 
 pai_sim_report *test_report_huge(void)
@@ -355,9 +356,9 @@ pai_sim_report *test_report_huge(void)
                   INT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
   all_at(&r->waits, INT64_MAX);
   all_at(&r->slowdowns, INT64_MAX);
-  huge_group(r, &r->vcs);
-  huge_group(r, &r->sizes);
-  huge_group(r, &r->users);
+  huge_group(r, &r->groups[PAI__BY_VC]);
+  huge_group(r, &r->groups[PAI__BY_SIZE]);
+  huge_group(r, &r->groups[PAI__BY_USER]);
   r->node_list = many(r, 1, sizeof(*r->node_list));
   r->node_list[0] = (pai__sim_node){ "n1", UINT32_MAX };
   r->nnode_list = 1;

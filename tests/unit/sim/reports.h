@@ -7,7 +7,7 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "sim/report.h"
+#include "sim/report/report.h"
 
 /* What they are; the same seed makes the same. */
 typedef struct test_made {

@@ -71,14 +71,12 @@ static void on_line(void *data, uint64_t line, int used, const char *why)
 
 static int write_log(void *data, const char *bytes, size_t len)
 {
-  pai__buf_add(&((test_sim *)data)->log, bytes, len);
-  return PAI_OK;
+  return test_collect(&((test_sim *)data)->log, bytes, len);
 }
 
 static int write_event(void *data, const char *bytes, size_t len)
 {
-  pai__buf_add(&((test_sim *)data)->events, bytes, len);
-  return PAI_OK;
+  return test_collect(&((test_sim *)data)->events, bytes, len);
 }
 
 int test_sim_new(test_sim *t, const char *cluster, const test_job *jobs,

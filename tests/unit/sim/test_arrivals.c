@@ -1,58 +1,30 @@
 /* test_arrivals.c - jobs that might come, and the hours in which they do */
-#include "testing.h"
+#include "cases.h"
+#include "learned.h"
 
-#include "base/buf.h"
-#include "sched/scene.h"
-#include "sim/arrivals.h"
-
-#include <stdio.h>
-
-#define SECOND INT64_C(1000000)
 #define HOUR (3600 * SECOND)
 #define DAY (24 * HOUR)
-
-static pai_history *new_history(void)
-{
-  pai_history *h;
-
-  assert_int_equal(pai_history_new(&h, NULL, NULL), PAI_OK);
-  return h;
-}
-
-static void come(pai_history *h, const char *user, uint32_t gpus,
-                 pai_time time)
-{
-  const pai_want want = scene_want(1, gpus);
-  const pai_request q = { .struct_size = sizeof(q),
-                          .id = 1,
-                          .user = user,
-                          .wants = &want,
-                          .nwants = 1 };
-
-  assert_int_equal(pai_history_came(h, &q, time, NULL), PAI_OK);
-}
 
 /* From 8 to 20 o'clock ann comes every ten minutes, with 1 GPU, and every
  * fourth time bob instead of her, with 8. */
 static pai_history *by_day(int from, int days)
 {
-  pai_history *h = new_history();
+  pai_history *h = learned_new();
 
   for (int d = from; d < from + days; d++)
     for (int i = 0; i < 12 * 6; i++)
-      come(h, i % 4 == 3 ? "bob" : "ann", i % 4 == 3 ? 8 : 1,
-           d * DAY + 8 * HOUR + i * 600 * SECOND);
+      learned_came(h, i % 4 == 3 ? "bob" : "ann", i % 4 == 3 ? 8 : 1,
+                   d * DAY + 8 * HOUR + i * 600 * SECOND);
   return h;
 }
 
 /* --- hours ---------------------------------------------------------------- */
 
-static void nights_are_quiet(void **state)
+TEST(nights_are_quiet)
 {
   pai_history *h = by_day(0, 14);
   pai__rhythm r;
 
-  (void)state;
   assert_int_equal(pai__hours_seen(&h->hours),
                    13 * 24 * 3600 + 11 * 3600 + 3000);
   pai__hours_rhythm(&h->hours, &r);
@@ -62,26 +34,23 @@ static void nights_are_quiet(void **state)
   assert_true(pai__rhythm_even(&r, 2 * HOUR, 3 * HOUR) < HOUR / 2);
   assert_true(pai__rhythm_even(&r, 12 * HOUR, 13 * HOUR) > 3 * HOUR / 2);
   assert_true(pai__rhythm_after(&r, 19 * HOUR, 4 * HOUR) > 26 * HOUR);
-  pai_history_free(h);
 }
 
 /* Weekdays, too: nobody came on the last two of seven. */
-static void weekends_are_quiet(void **state)
+TEST(weekends_are_quiet)
 {
-  pai_history *h = new_history();
+  pai_history *h = learned_new();
   pai__rhythm r;
 
-  (void)state;
   for (int d = 0; d < 40; d++)
     for (int i = 0; d % 7 < 5 && i < 48; i++)
-      come(h, "ann", 1, d * DAY + i * HOUR / 2);
+      learned_came(h, "ann", 1, d * DAY + i * HOUR / 2);
   pai__hours_rhythm(&h->hours, &r);
   assert_true(r.weights[24 + 9] > PAI__USUAL);
   assert_true(r.weights[6 * 24 + 9] < PAI__USUAL / 4);
-  pai_history_free(h);
 }
 
-static void both_ways_are_one(void **state)
+TEST(both_ways_are_one)
 {
   static const pai_time from[] = { 0, 5 * HOUR + 17, 100 * DAY + HOUR - 1,
                                    -3 * DAY - 1 };
@@ -90,7 +59,6 @@ static void both_ways_are_one(void **state)
   pai_history *h = by_day(0, 10);
   pai__rhythm r;
 
-  (void)state;
   pai__hours_rhythm(&h->hours, &r);
   for (size_t i = 0; i < PAI__LEN(from); i++)
     for (size_t k = 0; k < PAI__LEN(spans); k++) {
@@ -107,15 +75,13 @@ static void both_ways_are_one(void **state)
                    INT64_MAX);
   assert_int_equal(pai__rhythm_after(&r, INT64_MAX / 2, 1), INT64_MAX);
   assert_int_equal(pai__rhythm_after(&r, 0, INT64_MAX), INT64_MAX);
-  pai_history_free(h);
 }
 
-static void little_is_no_habit(void **state)
+TEST(little_is_no_habit)
 {
-  pai__hours hours = { .came = { 0 } };
+  pai__hours hours = { .arrivals = { 0 } };
   pai__rhythm r;
 
-  (void)state;
   for (int i = 1; i < 200; i++)
     pai__hours_note(&hours, (i - 1) * SECOND, i * SECOND);
   pai__hours_note(&hours, 300 * SECOND, 300 * SECOND); /* at once */
@@ -127,12 +93,11 @@ static void little_is_no_habit(void **state)
 }
 
 /* Years of silence do not count for ever. */
-static void what_was_is_forgotten(void **state)
+TEST(what_was_is_forgotten)
 {
-  pai__hours hours = { .came = { 0 } };
+  pai__hours hours = { .arrivals = { 0 } };
   pai__rhythm r;
 
-  (void)state;
   pai__hours_note(&hours, INT64_MIN, 0);
   assert_int_equal(pai__hours_seen(&hours), 0);
   pai__hours_note(&hours, 0, INT64_MAX / 4);
@@ -141,7 +106,7 @@ static void what_was_is_forgotten(void **state)
   for (int i = 0; i < PAI__HOURS; i++)
     assert_in_range(r.weights[i], 1, 32 * PAI__USUAL);
   /* Parts of seconds count. */
-  hours = (pai__hours){ .came = { 0 } };
+  hours = (pai__hours){ .arrivals = { 0 } };
   for (int i = 0; i < 1000; i++)
     pai__hours_note(&hours, i * SECOND / 10, (i + 1) * SECOND / 10);
   assert_int_equal(pai__hours_seen(&hours), 100);
@@ -149,28 +114,25 @@ static void what_was_is_forgotten(void **state)
 
 /* --- arrivals ------------------------------------------------------------- */
 
-static void a_day_of_many_is_enough(void **state)
+TEST(a_day_of_many_is_enough)
 {
-  pai_history *h = new_history();
+  pai_history *h = learned_new();
 
-  (void)state;
   assert_false(pai__arrivals_known(NULL));
   for (int i = 0; i < 300; i++)
-    come(h, "ann", 1, i * SECOND);
+    learned_came(h, "ann", 1, i * SECOND);
   assert_false(pai__arrivals_known(h)); /* a crowd of five minutes */
-  pai_history_free(h);
-  h = new_history();
+  h = learned_new();
   for (int i = 0; i < 63; i++)
-    come(h, "ann", 1, i * HOUR);
+    learned_came(h, "ann", 1, i * HOUR);
   assert_false(pai__arrivals_known(h));
-  come(h, "ann", 1, 63 * HOUR);
+  learned_came(h, "ann", 1, 63 * HOUR);
   assert_true(pai__arrivals_known(h));
-  pai_history_free(h);
 }
 
 /* How many come within a span, and how many of them are bob's. */
-static uint64_t count(const pai__coming *c, pai_time now, pai_time span,
-                      uint64_t seed, uint64_t *bobs)
+static uint64_t count(const pai__arrival_pattern *c, pai_time now,
+                      pai_time span, uint64_t seed, uint64_t *bobs)
 {
   pai__arrivals a;
   pai_request q;
@@ -190,16 +152,15 @@ static uint64_t count(const pai__coming *c, pai_time now, pai_time span,
   return n;
 }
 
-static void as_many_come_as_came(void **state)
+TEST(as_many_come_as_came)
 {
   pai_history *h = by_day(0, 14);
   pai_time now = 14 * DAY - 4 * HOUR;
-  pai__coming c;
+  pai__arrival_pattern c;
   uint64_t n, day = 0, night = 0, bobs, again;
 
-  (void)state;
-  pai__coming_init(&c, h, now);
-  assert_int_equal(c.like, PAI__CAME);
+  pai__arrival_pattern_init(&c, h, now);
+  assert_int_equal(c.like, PAI__RECORDED_ARRIVALS);
   for (uint64_t seed = 1; seed <= 20; seed++) {
     n = count(&c, now, 7 * DAY, seed, &bobs);
     assert_in_range(n, 7 * 72 * 85 / 100, 7 * 72 * 115 / 100);
@@ -210,29 +171,27 @@ static void as_many_come_as_came(void **state)
     day += count(&c, 14 * DAY + 9 * HOUR, 7 * HOUR, seed, &bobs);
   }
   assert_true(day > 4 * night);
-  pai_history_free(h);
 }
 
 /* Futures end, even if a crowd comes in each moment. */
-static void no_more_than_enough_come(void **state)
+TEST(no_more_than_enough_come)
 {
-  pai_history *h = new_history();
-  pai__coming c;
+  pai_history *h = learned_new();
+  pai__arrival_pattern c;
   pai__arrivals a;
   pai_request q;
   int n = 0;
 
-  (void)state;
-  pai__coming_init(&c, NULL, 0);
+  pai__arrival_pattern_init(&c, NULL, 0);
   assert_int_equal(c.n, 0);
   pai__arrivals_init(&a, &c, 0, 1);
   assert_int_equal(a.next, INT64_MAX);
   for (int i = 0; i < 7; i++)
-    come(h, "ann", 1, 5 * SECOND);
-  pai__coming_init(&c, h, 5 * SECOND);
+    learned_came(h, "ann", 1, 5 * SECOND);
+  pai__arrival_pattern_init(&c, h, 5 * SECOND);
   assert_int_equal(c.n, 0); /* too few */
-  come(h, "ann", 1, 5 * SECOND);
-  pai__coming_init(&c, h, 5 * SECOND);
+  learned_came(h, "ann", 1, 5 * SECOND);
+  pai__arrival_pattern_init(&c, h, 5 * SECOND);
   pai__arrivals_init(&a, &c, 5 * SECOND, 1);
   for (; a.next != INT64_MAX; n++) {
     assert_int_equal(a.next, 5 * SECOND);
@@ -240,59 +199,33 @@ static void no_more_than_enough_come(void **state)
   }
   assert_int_equal(n, PAI__MOST_ARRIVALS);
   /* Nothing has come for a day: such gaps come, too. */
-  pai__coming_init(&c, h, DAY);
+  pai__arrival_pattern_init(&c, h, DAY);
   assert_int_equal(c.n, 8);
   pai__arrivals_init(&a, &c, DAY, 1);
   for (n = 0; a.next < 9 * DAY; n++)
     pai__arrivals_take(&a, &q);
   assert_in_range(n, 10, 300);
-  pai_history_free(h);
 }
 
 /* --- written -------------------------------------------------------------- */
 
-static int collect(void *out, const char *bytes, size_t len)
-{
-  pai__buf_add(out, bytes, len);
-  return PAI_OK;
-}
-
-static void hours_are_kept(void **state)
+TEST(hours_are_kept)
 {
   pai_history *h = by_day(3, 12), *again;
   pai_error *err = NULL;
-  pai__buf out;
+  pai__buf out = test_buf();
 
-  (void)state;
-  pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(pai_history_write(h, collect, &out, NULL), PAI_OK);
-  assert_int_equal(
-    pai_history_read(&again, pai__buf_text(&out), out.len, NULL, NULL),
-    PAI_OK);
+  assert_ok(pai_history_write(h, test_collect, &out, NULL));
+  assert_ok(
+    pai_history_read(&again, pai__buf_text(&out), out.len, NULL, NULL));
   assert_memory_equal(&again->hours, &h->hours, sizeof(h->hours));
   pai_history_free(again);
-  pai_history_free(h);
   pai__buf_dispose(&out);
   assert_int_equal(
     pai_history_read(&again, "{\"history\":1,\"hours\":[1]}", 25, NULL, &err),
     PAI_EINVAL);
-  assert_non_null(strstr(pai_error_message(err), "\"hours\" has 336 numbers"));
+  assert_has(pai_error_message(err), "\"hours\" has 336 numbers");
   pai_error_free(err);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(nights_are_quiet),
-    cmocka_unit_test(weekends_are_quiet),
-    cmocka_unit_test(both_ways_are_one),
-    cmocka_unit_test(little_is_no_habit),
-    cmocka_unit_test(what_was_is_forgotten),
-    cmocka_unit_test(a_day_of_many_is_enough),
-    cmocka_unit_test(as_many_come_as_came),
-    cmocka_unit_test(no_more_than_enough_come),
-    cmocka_unit_test(hours_are_kept),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_ALL(NULL, learned_free);

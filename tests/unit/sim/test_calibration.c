@@ -6,10 +6,11 @@
  * only teaches.  Soak runs, see docs/internals/soak.md, take all rows, and
  * seeds of their own.
  */
-#include "testing.h"
+#include "cases.h"
 
 #include "sim/world.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,22 +42,19 @@ static const struct row {
 
 static void tell(const struct row *row, uint64_t seed, const world_result *r)
 {
-  if (r->told == 0)
+  const uint64_t told = r->told;
+
+  if (told == 0)
     return;
-  print_message(
-    "%s %s %u seed %llu: %llu asked, %llu open; before P10 %llu, P50 %llu, "
-    "P90 %llu of "
-    "1000; without what had come true P50 %llu, P90 %llu; P90 is %llu "
-    "hundredths of P50\n",
-    row->like == PAI_LIKE_PHILLY ? "philly" : "helios", row->policy, row->load,
-    (unsigned long long)seed, (unsigned long long)r->told,
-    (unsigned long long)r->open,
-    (unsigned long long)(r->by10 * 1000 / r->told),
-    (unsigned long long)(r->by50 * 1000 / r->told),
-    (unsigned long long)(r->by90 * 1000 / r->told),
-    (unsigned long long)(r->raw50 * 1000 / r->told),
-    (unsigned long long)(r->raw90 * 1000 / r->told),
-    (unsigned long long)(r->width / r->told / 10));
+  print_message("%s %s %u seed %" PRIu64 ": %" PRIu64 " asked, %" PRIu64
+                " open; before P10 %" PRIu64 ", P50 %" PRIu64 ", P90 %" PRIu64
+                " of 1000; without what had come true P50 %" PRIu64
+                ", P90 %" PRIu64 "; P90 is %" PRIu64 " hundredths of P50\n",
+                row->like == PAI_LIKE_PHILLY ? "philly" : "helios",
+                row->policy, row->load, seed, told, r->open,
+                r->by10 * 1000 / told, r->by50 * 1000 / told,
+                r->by90 * 1000 / told, r->raw50 * 1000 / told,
+                r->raw90 * 1000 / told, r->width / told / 10);
 }
 
 static void run(const struct row *row, uint64_t seed, world_result *r)
@@ -83,7 +81,7 @@ static void run(const struct row *row, uint64_t seed, world_result *r)
   g.virtual_clusters = row->vcs;
   c = world_cluster(&g, 32);
   o.cluster = c;
-  assert_int_equal(pai_trace_generate(&t, &g, NULL), PAI_OK);
+  assert_ok(pai_trace_generate(&t, &g, NULL));
   world_run(t, &o, r);
   pai_trace_free(t);
   pai_cluster_free(c);
@@ -132,24 +130,14 @@ static bool is_calibrated(const struct row *row, uint64_t seed, bool whole)
   return false;
 }
 
-static void nine_of_ten_start_before_p90(void **state)
+TEST(nine_of_ten_start_before_p90)
 {
   const char *soak = getenv("OPENPAI_SOAK"), *from = getenv("OPENPAI_SEED");
   uint64_t seed = from != NULL ? strtoull(from, NULL, 10) : 1;
   size_t wrong = 0;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     if (soak != NULL || rows[i].quick)
       wrong += !is_calibrated(&rows[i], seed, soak != NULL);
   assert_int_equal(wrong, 0);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(nine_of_ten_start_before_p90),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

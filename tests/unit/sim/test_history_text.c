@@ -1,13 +1,9 @@
 /* test_history_text.c - what a history writes and reads, and what logs teach it */
+#include "cases.h"
 #include "learned.h"
-
-#include "base/buf.h"
-#include "sched/scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#define SECOND INT64_C(1000000)
 
 /* --- text ----------------------------------------------------------------- */
 
@@ -34,63 +30,54 @@ static int fill(pai_history *h)
   return rc;
 }
 
-static void what_was_written_is_read_again(void **state)
+TEST(what_was_written_is_read_again)
 {
   pai_history *h = learned_new(), *again;
-  pai__buf one, two;
+  pai__buf one = test_buf(), two = test_buf();
 
-  (void)state;
-  pai__buf_init(&one, &pai__libc_alloc);
-  pai__buf_init(&two, &pai__libc_alloc);
-  assert_int_equal(fill(h), PAI_OK);
-  assert_int_equal(pai_history_write(h, test_collect, &one, NULL), PAI_OK);
-  assert_int_equal(pai_history_read(&again, one.data, one.len, NULL, NULL),
-                   PAI_OK);
-  assert_int_equal(pai_history_write(again, test_collect, &two, NULL), PAI_OK);
+  assert_ok(fill(h));
+  assert_ok(pai_history_write(h, test_collect, &one, NULL));
+  assert_ok(pai_history_read(&again, one.data, one.len, NULL, NULL));
+  assert_ok(pai_history_write(again, test_collect, &two, NULL));
   assert_string_equal(one.data, two.data);
-  assert_non_null(strstr(one.data, "\"of\":[\"6\",\"ann\",\"job #\",\"0\"]"));
-  assert_non_null(strstr(one.data, "\"scores\":[0,500,1000],"
-                                   "\"levels\":[0,500,0]"));
+  assert_has(one.data, "\"of\":[\"6\",\"ann\",\"job #\",\"0\"]");
+  assert_has(one.data, "\"scores\":[0,500,1000],"
+                       "\"levels\":[0,500,0]");
   assert_int_equal(learned_guess(again, "ann", "job 4", 8, 0).p50,
                    learned_guess(h, "ann", "job 4", 8, 0).p50);
-  pai_history_free(h);
   pai_history_free(again);
   pai__buf_dispose(&one);
   pai__buf_dispose(&two);
 }
 
 /* Once more than is kept, of each list: it still goes on alike. */
-static void what_was_read_goes_on_alike(void **state)
+TEST(what_was_read_goes_on_alike)
 {
   pai_history *h = learned_new(), *again;
   pai__buf text[2];
 
-  (void)state;
   for (int i = 0; i < 2; i++)
     pai__buf_init(&text[i], &pai__libc_alloc);
   for (int i = 0; i < 100; i++)
-    assert_int_equal(learned_add(h, "ann", "a", 1, i), PAI_OK);
+    assert_ok(learned_add(h, "ann", "a", 1, i));
   for (int i = 0; i < PAI__SCORES + 5; i++)
     pai__history_score(h, i);
-  for (int i = 0; i < PAI__CAME / 3 + 3; i++)
-    assert_int_equal(fill(h), PAI_OK);
-  assert_int_equal(pai_history_write(h, test_collect, &text[0], NULL), PAI_OK);
-  assert_int_equal(
-    pai_history_read(&again, text[0].data, text[0].len, NULL, NULL), PAI_OK);
-  assert_int_equal(fill(h), PAI_OK);
-  assert_int_equal(fill(again), PAI_OK);
+  for (int i = 0; i < PAI__RECORDED_ARRIVALS / 3 + 3; i++)
+    assert_ok(fill(h));
+  assert_ok(pai_history_write(h, test_collect, &text[0], NULL));
+  assert_ok(pai_history_read(&again, text[0].data, text[0].len, NULL, NULL));
+  assert_ok(fill(h));
+  assert_ok(fill(again));
   pai__buf_clear(&text[0]);
-  assert_int_equal(pai_history_write(h, test_collect, &text[0], NULL), PAI_OK);
-  assert_int_equal(pai_history_write(again, test_collect, &text[1], NULL),
-                   PAI_OK);
+  assert_ok(pai_history_write(h, test_collect, &text[0], NULL));
+  assert_ok(pai_history_write(again, test_collect, &text[1], NULL));
   assert_string_equal(text[0].data, text[1].data);
-  pai_history_free(h);
   pai_history_free(again);
   pai__buf_dispose(&text[0]);
   pai__buf_dispose(&text[1]);
 }
 
-static void broken_texts_are_refused(void **state)
+TEST(broken_texts_are_refused)
 {
   static const char *const rows[][2] = {
     { "", "" },
@@ -112,7 +99,6 @@ static void broken_texts_are_refused(void **state)
     { "{\"history\":1,\"levels\":[1,2,100001]}", "\"levels\" is from" },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     pai_history *h;
     pai_error *err;
@@ -125,14 +111,13 @@ static void broken_texts_are_refused(void **state)
   }
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
   pai_history *h = learned_new();
   pai_past p = { .struct_size = 3 };
   pai_request q = { .struct_size = sizeof(q) };
   pai_guess g = { .struct_size = sizeof(g) };
 
-  (void)state;
   assert_int_equal(pai_history_add(h, &p, NULL), PAI_EINVAL);
   assert_int_equal(pai_history_add(NULL, &p, NULL), PAI_EINVAL);
   assert_int_equal(pai_history_guess(h, &p, 0, &g), PAI_EINVAL);
@@ -141,7 +126,6 @@ static void bad_arguments_are_refused(void **state)
   assert_int_equal(pai_history_came(h, &q, 0, NULL), PAI_EINVAL);
   assert_int_equal(pai_history_write(h, NULL, NULL, NULL), PAI_EINVAL);
   pai_history_free(NULL);
-  pai_history_free(h);
 }
 
 /* --- logs ----------------------------------------------------------------- */
@@ -172,21 +156,19 @@ static int read_log(pai_history *h, const pai_alloc *alloc)
   return rc < 0 ? rc : PAI_OK;
 }
 
-static void a_log_teaches(void **state)
+TEST(a_log_teaches)
 {
   pai_history *h = learned_new();
 
-  (void)state;
-  assert_int_equal(read_log(h, NULL), PAI_OK);
-  assert_int_equal(h->ncame, 1);
-  assert_string_equal(h->came[0]->request.user, "ann");
-  assert_int_equal(h->came[0]->request.wants[0].gpus, 2);
+  assert_ok(read_log(h, NULL));
+  assert_int_equal(h->narrivals, 1);
+  assert_string_equal(h->arrivals[0]->request.user, "ann");
+  assert_int_equal(h->arrivals[0]->request.wants[0].gpus, 2);
   assert_int_equal(learned_guess(h, "ann", "a-2", 2, 0).samples, 1);
   assert_int_equal(learned_guess(h, "ann", "a-2", 2, 0).p50, 10 * SECOND);
-  pai_history_free(h);
 }
 
-static void other_lines_teach_nothing(void **state)
+TEST(other_lines_teach_nothing)
 {
   static const char *const lines[] = { "",
                                        "{",
@@ -197,26 +179,22 @@ static void other_lines_teach_nothing(void **state)
   pai_history *h = learned_new();
   pai_sched *s = scene_new("nodes:2 gpu:4", "fifo", NULL, NULL);
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(lines); i++)
-    assert_int_equal(pai_history_line(h, s, lines[i], strlen(lines[i]), NULL),
-                     PAI_OK);
-  assert_int_equal(h->ncame, 0);
+    assert_ok(pai_history_line(h, s, lines[i], strlen(lines[i]), NULL));
+  assert_int_equal(h->narrivals, 0);
   assert_int_equal(h->rings.live, 0);
   pai_sched_free(s);
-  pai_history_free(h);
 }
 
 /* --- faults --------------------------------------------------------------- */
 
-static int learn_and_write(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(no_memory_is_survived)
 {
   pai_history *h = NULL, *again = NULL;
   pai_error *err = NULL;
   pai__buf text;
   int rc = pai_history_new(&h, alloc, &err);
 
-  (void)user_data;
   pai__buf_init(&text, alloc);
   if (rc == PAI_OK)
     rc = fill(h);
@@ -229,7 +207,7 @@ static int learn_and_write(const pai_alloc *alloc, void *user_data)
     rc = pai_history_read(&again, text.data, text.len, alloc, &err);
   }
   if (rc == PAI_OK)
-    assert_int_equal(again->ncame, 4);
+    assert_int_equal(again->narrivals, 4);
   else if (h != NULL) /* it can still be asked */
     (void)learned_guess(h, "ann", "a", 1, 0);
   pai_error_free(err);
@@ -239,23 +217,4 @@ static int learn_and_write(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
-{
-  (void)state;
-  test_faults(learn_and_write, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_was_written_is_read_again),
-    cmocka_unit_test(what_was_read_goes_on_alike),
-    cmocka_unit_test(broken_texts_are_refused),
-    cmocka_unit_test(bad_arguments_are_refused),
-    cmocka_unit_test(a_log_teaches),
-    cmocka_unit_test(other_lines_teach_nothing),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_ALL(NULL, learned_free);

@@ -1,4 +1,5 @@
 /* Simulations: what adds up, the same again, and reports that are read. */
+#include "cases.h"
 #include "simulated.h"
 
 #include "base/prng.h"
@@ -83,7 +84,7 @@ static void expect_sums(const pai_sim_report *r, const pai__groups *g)
   uint64_t jobs = 0, finished = 0, left = 0;
 
   for (size_t i = 0; i < g->count; i++) {
-    const pai__group *x = &g->list[i];
+    const pai__sim_group *x = &g->list[i];
 
     used += x->used;
     lent += x->lent;
@@ -104,13 +105,12 @@ static void expect_sums(const pai_sim_report *r, const pai__groups *g)
   assert_int_equal(left, r->view.left);
 }
 
-static void nothing_is_lost(void **state)
+TEST(nothing_is_lost)
 {
   static const char *const policies[] = { "fifo",     "backfill", "priority",
                                           "capacity", "fair",     "k8s" };
   static test_job jobs[MANY];
 
-  (void)state;
   make_many(jobs, 3);
   for (size_t i = 0; i < PAI__LEN(policies); i++)
     for (int cut = 0; cut < 2; cut++) {
@@ -120,9 +120,9 @@ static void nothing_is_lost(void **state)
 
       o.until = cut ? 9000 * SECOND : 0;
       r = test_sim_all(&t, TEST_TWO_VCS, jobs, MANY, &o);
-      expect_sums(r, &r->vcs);
-      expect_sums(r, &r->users);
-      expect_sums(r, &r->sizes);
+      expect_sums(r, &r->groups[PAI__BY_VC]);
+      expect_sums(r, &r->groups[PAI__BY_USER]);
+      expect_sums(r, &r->groups[PAI__BY_SIZE]);
       for (size_t k = 0; k < r->nbins; k++) {
         came += r->bins[k].came;
         ended += r->bins[k].ended;
@@ -139,20 +139,13 @@ static void nothing_is_lost(void **state)
 
 /* --- the same again ------------------------------------------------------- */
 
-static int keep(void *out, const char *bytes, size_t len)
-{
-  pai__buf_add(out, bytes, len);
-  return PAI_OK;
-}
-
 static void write_report(pai__buf *out, const pai_sim_report *r)
 {
   pai__buf_init(out, &pai__libc_alloc);
-  assert_int_equal(pai_sim_write(&r, 1, PAI_FORMAT_JSON, keep, out, NULL),
-                   PAI_OK);
+  assert_ok(pai_sim_write(&r, 1, PAI_FORMAT_JSON, test_collect, out, NULL));
 }
 
-static void the_same_seed_gives_the_same_bytes(void **state)
+TEST(the_same_seed_gives_the_same_bytes)
 {
   static test_job jobs[MANY];
   pai_sim_options o = wild("priority");
@@ -160,7 +153,6 @@ static void the_same_seed_gives_the_same_bytes(void **state)
   pai_sim_report *r;
   pai_time at = 0;
 
-  (void)state;
   make_many(jobs, 4);
   r = test_sim_all(&t, TEST_TWO_VCS, jobs, MANY, &o);
   write_report(&report, r);
@@ -170,11 +162,10 @@ static void the_same_seed_gives_the_same_bytes(void **state)
   t.log.cap = t.events.cap = 0;
   test_sim_done(&t, r);
   /* Step by step. */
-  assert_int_equal(test_sim_new(&t, TEST_TWO_VCS, jobs, MANY, &o, NULL),
-                   PAI_OK);
+  assert_ok(test_sim_new(&t, TEST_TWO_VCS, jobs, MANY, &o, NULL));
   while (pai_sim_step(t.sim, at, NULL) == 1)
     at += 777 * SECOND;
-  assert_int_equal(pai_sim_report_of(&r, t.sim, NULL), PAI_OK);
+  assert_ok(pai_sim_report_of(&r, t.sim, NULL));
   write_report(&again, r);
   assert_string_equal(again.data, report.data);
   assert_string_equal(t.log.data, log.data);
@@ -193,42 +184,35 @@ static void the_same_seed_gives_the_same_bytes(void **state)
   test_sim_done(&t, r);
 }
 
-static void a_report_is_read_as_it_was_written(void **state)
+/* Of many jobs, and of none. */
+TEST(a_report_is_read_as_it_was_written)
 {
   static test_job jobs[MANY];
   pai_sim_options o = wild("fifo");
-  pai_sim_report *r, *back;
-  pai__buf text, again;
 
-  (void)state;
   make_many(jobs, 5);
-  o.until = 8000 * SECOND;
   o.seed = UINT64_MAX;
   o.policy_options = "{\"greedy\": false}";
-  r = test_sim_all(&t, TEST_TWO_VCS, jobs, MANY, &o);
-  write_report(&text, r);
-  assert_non_null(
-    strstr(text.data, "\"options\":\"{\\\"greedy\\\": false}\""));
-  assert_int_equal(
-    pai_sim_read(&back, text.data, text.len, &pai__libc_alloc, NULL), PAI_OK);
-  write_report(&again, back);
-  assert_string_equal(again.data, text.data);
-  pai__buf_dispose(&text);
-  pai__buf_dispose(&again);
-  pai_sim_report_free(back);
-  test_sim_done(&t, r);
-  /* One of nothing, too. */
-  o.until = 0;
-  r = test_sim_all(&t, TEST_TWO_VCS, jobs, 0, &o);
-  write_report(&text, r);
-  assert_int_equal(
-    pai_sim_read(&back, text.data, text.len, &pai__libc_alloc, NULL), PAI_OK);
-  pai__buf_dispose(&text);
-  pai_sim_report_free(back);
-  test_sim_done(&t, r);
+  for (size_t count = 0; count <= MANY; count += MANY) {
+    pai_sim_report *r, *back;
+    pai__buf text, again;
+
+    o.until = count != 0 ? 8000 * SECOND : 0;
+    r = test_sim_all(&t, TEST_TWO_VCS, jobs, count, &o);
+    write_report(&text, r);
+    assert_has(text.data, "\"options\":\"{\\\"greedy\\\": false}\"");
+    assert_ok(
+      pai_sim_read(&back, text.data, text.len, &pai__libc_alloc, NULL));
+    write_report(&again, back);
+    assert_string_equal(again.data, text.data);
+    pai__buf_dispose(&text);
+    pai__buf_dispose(&again);
+    pai_sim_report_free(back);
+    test_sim_done(&t, r);
+  }
 }
 
-static void broken_reports_are_refused(void **state)
+TEST(broken_reports_are_refused)
 {
   const test_job job = { .tasks = 1, .gpus = 1, .duration = 5 };
   static const char *const changes[][2] = {
@@ -246,11 +230,9 @@ static void broken_reports_are_refused(void **state)
   };
   pai_sim_options o = PAI_SIM_OPTIONS_INIT;
   pai_sim_report *r = test_sim_all(&t, ONE, &job, 1, &o), *back;
-  pai__buf text, other;
+  pai__buf text, other = test_buf();
 
-  (void)state;
   write_report(&text, r);
-  pai__buf_init(&other, &pai__libc_alloc);
   for (size_t i = 0; i < PAI__LEN(changes); i++) {
     char *at = strstr(text.data, changes[i][0]);
     pai_error *err = NULL;
@@ -297,7 +279,7 @@ static int whole(const pai_alloc *alloc, void *data)
   };
   pai_sim_options o = wild("priority");
   pai_sim_report *r = NULL, *back = NULL;
-  pai__buf text;
+  pai__buf text = test_buf();
   int rc;
 
   (void)data;
@@ -305,10 +287,9 @@ static int whole(const pai_alloc *alloc, void *data)
   rc = test_sim_new(&t, TEST_TWO_VCS, jobs, 5, &o, NULL);
   if (rc == PAI_OK)
     rc = test_sim_run(&t, &r, NULL);
-  pai__buf_init(&text, &pai__libc_alloc);
   if (rc == PAI_OK)
     rc = pai_sim_write((const pai_sim_report *const *)&r, 1, PAI_FORMAT_JSON,
-                       keep, &text, NULL);
+                       test_collect, &text, NULL);
   if (rc == PAI_OK)
     rc = pai_sim_read(&back, text.data, text.len, alloc, NULL);
   pai__buf_dispose(&text);
@@ -317,21 +298,7 @@ static int whole(const pai_alloc *alloc, void *data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
+TEST(no_memory_is_survived)
 {
-  (void)state;
   test_faults(whole, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(nothing_is_lost),
-    cmocka_unit_test(the_same_seed_gives_the_same_bytes),
-    cmocka_unit_test(a_report_is_read_as_it_was_written),
-    cmocka_unit_test(broken_reports_are_refused),
-    cmocka_unit_test(no_memory_is_survived),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ int test_trace(test_told *told, const char *text, size_t step,
   }
   rc = read_records(told, trace, err);
   told->view.struct_size = sizeof(told->view);
-  assert_int_equal(pai_trace_look(trace, &told->view), PAI_OK);
+  assert_ok(pai_trace_look(trace, &told->view));
   pai_trace_free(trace);
   return rc;
 }
@@ -89,4 +89,32 @@ void test_trace_is(const char *text, const pai_trace_options *opts,
     assert_string_equal(pai__buf_text(&told.lines), lines);
     test_told_dispose(&told);
   }
+}
+
+void test_quotes(char *text)
+{
+  while ((text = strchr(text, '\'')) != NULL)
+    *text = '"';
+}
+
+int test_trace_faults(const pai_alloc *alloc, void *text)
+{
+  pai_trace_options opts = PAI_TRACE_OPTIONS_INIT;
+  pai_trace_record record = { .struct_size = sizeof(record) };
+  test_text from = { text, strlen(text), 0, 0 };
+  pai_trace *trace;
+  pai_error *err = NULL;
+  int rc;
+
+  opts.alloc = alloc;
+  opts.model = "t4";
+  opts.sort = 1;
+  rc = pai_trace_new(&trace, test_read_text, &from, &opts, &err);
+  if (rc == PAI_OK)
+    while ((rc = pai_trace_next(trace, &record, &err)) > 0)
+      continue;
+  pai_trace_free(trace);
+  assert_int_equal(pai_error_code(err), rc);
+  pai_error_free(err);
+  return rc;
 }

@@ -31,4 +31,9 @@ void test_told_dispose(test_told *told);
 void test_trace_is(const char *text, const pai_trace_options *opts,
                    const char *records, const char *lines);
 
+/* Turns each ' into ", for JSON in tests. */
+void test_quotes(char *text);
+/* A test_body: reads all of a text, sorted, for a model of GPU. */
+int test_trace_faults(const pai_alloc *alloc, void *text);
+
 #endif

@@ -4,9 +4,8 @@
 #include "testing.h"
 
 #include "base/buf.h"
-#include "sim/calibrate.h"
 #include "sim/drive.h"
-#include "sim/future.h"
+#include "sim/forecast/forecast.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,12 +37,12 @@ typedef struct fate {
 } fate;
 
 typedef struct truth {
-  pai__djob job;
+  pai__driven_job job;
   fate fate;
 } truth;
 
 typedef struct hope {
-  pai__dwait wait;
+  pai__waiting_job wait;
   fate fate;
 } hope;
 
@@ -55,7 +54,7 @@ static void add_work(const pai_generate_options *made, uint64_t *work)
   pai_trace_record r = { .struct_size = sizeof(r) };
   pai_trace *t;
 
-  assert_int_equal(pai_trace_generate(&t, made, NULL), PAI_OK);
+  assert_ok(pai_trace_generate(&t, made, NULL));
   while (pai_trace_next(t, &r, NULL) > 0) {
     uint64_t gpus = 0, vc = strtoull(r.vc + 2, NULL, 10);
 
@@ -73,9 +72,8 @@ pai_cluster *world_cluster(const pai_generate_options *made, uint32_t nodes)
   uint64_t work[MOST_VCS] = { 0 }, all = 0;
   uint32_t left = nodes, vcs = made->virtual_clusters;
   pai_cluster *c;
-  pai__buf text;
+  pai__buf text = test_buf();
 
-  pai__buf_init(&text, &pai__libc_alloc);
   pai__buf_printf(&text,
                   "skus: {box: {gpu: v100, gpus: 8, cpus: 64, memory: 1T}}\n"
                   "nodes: [{name: 'n[001-%03u]', sku: box}]\n",
@@ -95,8 +93,7 @@ pai_cluster *world_cluster(const pai_generate_options *made, uint32_t nodes)
                     i == 0 ? "virtualClusters: {" : ", ", i + 1, share);
   }
   pai__buf_str(&text, vcs != 0 ? "}\n" : "");
-  assert_int_equal(
-    pai_cluster_parse(&c, pai__buf_text(&text), text.len, NULL, NULL), PAI_OK);
+  assert_ok(pai_cluster_parse(&c, pai__buf_text(&text), text.len, NULL, NULL));
   pai__buf_dispose(&text);
   return c;
 }
@@ -108,8 +105,8 @@ static const pai__job_form once = { .roles = &alone,
                                     .nroles = 1,
                                     .raw = true };
 
-static int begins(void *data, const pai__dwait *wait, pai__djob *job,
-                  const pai__job_form **form)
+static int begins(void *data, const pai__waiting_job *wait,
+                  pai__driven_job *job, const pai__job_form **form)
 {
   fate *to = &((truth *)job)->fate;
 
@@ -125,7 +122,7 @@ static int begins(void *data, const pai__dwait *wait, pai__djob *job,
   return PAI_OK;
 }
 
-static int lasts(void *data, pai__djob *job)
+static int lasts(void *data, pai__driven_job *job)
 {
   (void)data;
   job->lasts = ((truth *)job)->fate.lasts;
@@ -134,12 +131,12 @@ static int lasts(void *data, pai__djob *job)
 
 static void weigh(world_result *r, const asked *a, pai_time now)
 {
-  const pai__fwait *x = pai__forecast_find(a->forecast, a->id);
+  const pai__future_wait *x = pai__forecast_find(a->forecast, a->id);
   pai_when when = { .struct_size = sizeof(when) };
   int32_t score =
     pai__score_of(x->waits, a->forecast->runs, now - a->forecast->now);
 
-  assert_int_equal(pai_forecast_when(a->forecast, a->id, &when), PAI_OK);
+  assert_ok(pai_forecast_when(a->forecast, a->id, &when));
   r->told++;
   r->by10 += now <= when.p10;
   r->by50 += now <= when.p50;
@@ -152,7 +149,7 @@ static void weigh(world_result *r, const asked *a, pai_time now)
                            ((when.p50 - a->forecast->now) / 1000 + 1));
 }
 
-static int started(void *data, pai__djob *job)
+static int started(void *data, pai__driven_job *job)
 {
   world *w = data;
   pai_time now = w->drive.now;
@@ -174,7 +171,7 @@ static int started(void *data, pai__djob *job)
   return PAI_OK;
 }
 
-static int ended(void *data, pai__djob *job)
+static int ended(void *data, pai__driven_job *job)
 {
   world *w = data;
   truth *x = (truth *)job;
@@ -226,8 +223,7 @@ static void ask(world *w)
   f.only = o->any ? any_waiting(w) : w->jobs;
   if (w->npending == PENDING || f.only == 0 || !may_start(w->sched, f.only))
     return;
-  assert_int_equal(
-    pai_forecast_new(&a->forecast, w->sched, w->history, &f, NULL), PAI_OK);
+  assert_ok(pai_forecast_new(&a->forecast, w->sched, w->history, &f, NULL));
   assert_true(pai_forecast_next(a->forecast, 0) == f.only);
   a->id = f.only;
   a->counts = w->jobs > o->learn && (o->until == 0 || w->jobs <= o->until);
@@ -244,8 +240,8 @@ static void run_to(world *w, pai_time until)
 
     if (next >= until)
       return;
-    assert_int_equal(pai__drive_begin(&w->drive, next, NULL), PAI_OK);
-    assert_int_equal(pai__drive_end(&w->drive, NULL), PAI_OK);
+    assert_ok(pai__drive_begin(&w->drive, next, NULL));
+    assert_ok(pai__drive_end(&w->drive, NULL));
   }
 }
 
@@ -276,15 +272,14 @@ static void come(world *w, const pai_trace_record *r)
                     .duration = r->estimate,
                     .wants = r->wants,
                     .nwants = r->nwants };
-  pai__dwait *wait;
+  pai__waiting_job *wait;
   fate *x;
   int rc;
 
   rc = pai__drive_come(&w->drive, &q, &wait, NULL);
   if (rc < 0)
     return; /* larger than the cluster */
-  assert_int_equal(pai_history_came(w->history, &q, w->drive.now, NULL),
-                   PAI_OK);
+  assert_ok(pai_history_came(w->history, &q, w->drive.now, NULL));
   x = &((hope *)wait)->fate;
   x->lasts = r->attempts[r->nattempts - 1].duration;
   x->past = (pai_past){ .struct_size = sizeof(pai_past),
@@ -300,9 +295,9 @@ static void take(world *w, const pai_trace_record *r)
 {
   run_to(w, r->time);
   w->jobs++;
-  assert_int_equal(pai__drive_begin(&w->drive, r->time, NULL), PAI_OK);
+  assert_ok(pai__drive_begin(&w->drive, r->time, NULL));
   come(w, r);
-  assert_int_equal(pai__drive_end(&w->drive, NULL), PAI_OK);
+  assert_ok(pai__drive_end(&w->drive, NULL));
   w->random = w->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
   if ((w->random >> 33) % w->o->every == 0)
     ask(w);
@@ -316,7 +311,7 @@ static void close_asked(world_result *r, const asked *a, pai_time now)
 
   if (!a->counts)
     return;
-  assert_int_equal(pai_forecast_when(a->forecast, a->id, &when), PAI_OK);
+  assert_ok(pai_forecast_when(a->forecast, a->id, &when));
   r->told++;
   r->open++;
   r->by10 += now <= when.p10;
@@ -336,10 +331,9 @@ void world_run(pai_trace *trace, const world_options *o, world_result *result)
 
   *result = (world_result){ 0 };
   so.policy = o->policy;
-  assert_int_equal(pai_sched_new(&w.sched, o->cluster, &so, NULL), PAI_OK);
-  assert_int_equal(pai_history_new(&w.history, NULL, NULL), PAI_OK);
-  assert_int_equal(
-    pai__drive_init(&w.drive, &pai__libc_alloc, w.sched, &drive), PAI_OK);
+  assert_ok(pai_sched_new(&w.sched, o->cluster, &so, NULL));
+  assert_ok(pai_history_new(&w.history, NULL, NULL));
+  assert_ok(pai__drive_init(&w.drive, &pai__libc_alloc, w.sched, &drive));
   while (w.jobs < o->jobs && pai_trace_next(trace, &r, NULL) > 0)
     if (r.kind == PAI_RECORD_JOB)
       take(&w, &r);

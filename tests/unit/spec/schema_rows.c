@@ -5,6 +5,7 @@
  * take them, a line each: {"id": .., "file": .., "ours": valid or not}.
  * What no reader takes is left out.
  */
+#include "documents.h"
 #include "rows.h"
 
 #include "json/writer.h"
@@ -19,97 +20,35 @@ static int print(void *user_data, const char *bytes, size_t len)
   return fwrite(bytes, 1, len, user_data) == len ? PAI_OK : PAI_EIO;
 }
 
-/* Dates and bytes are objects to JavaScript and no JSON at all: they become
- * `true`, which only fits where everything does. */
-static void write_scalar(pai__json_writer *w, const pai__tree *t, pai__node n)
-{
-  const char *s;
-  size_t len;
-
-  switch (pai__tree_type(t, n)) {
-  case PAI__NULL: pai__json_null(w); break;
-  case PAI__BOOL: pai__json_bool(w, pai__tree_bool(t, n)); break;
-  case PAI__INT: pai__json_int(w, pai__tree_int(t, n)); break;
-  case PAI__FLOAT: pai__json_double(w, pai__tree_float(t, n)); break;
-  case PAI__STRING:
-    s = pai__tree_str(t, n, &len);
-    pai__json_text(w, s, len);
-    break;
-  default: pai__json_bool(w, true); break;
-  }
-}
-
-static void write_node(pai__json_writer *w, const pai__tree *t, pai__node n)
-{
-  pai__tree_walk walk = pai__tree_iter(t, n);
-  bool mapping = pai__tree_type(t, n) == PAI__MAPPING;
-  const char *s;
-  pai__node k;
-  size_t len;
-
-  if (pai__tree_type(t, n) < PAI__SEQUENCE) {
-    write_scalar(w, t, n);
-    return;
-  }
-  if (mapping)
-    pai__json_begin_object(w);
-  else
-    pai__json_begin_array(w);
-  while ((k = pai__tree_next(&walk)) != PAI__NO_NODE) {
-    if (mapping) {
-      s = pai__tree_str(t, k, &len);
-      pai__json_key(w, s, len);
-      k = pai__tree_value(t, k);
-    }
-    write_node(w, t, k);
-  }
-  if (mapping)
-    pai__json_end_object(w);
-  else
-    pai__json_end_array(w);
-}
-
-static bool is_valid(const char *text, size_t len)
-{
-  pai_spec_options opts = PAI_SPEC_OPTIONS_INIT;
-  pai_report *report;
-  bool valid;
-
-  opts.version = version;
-  assert_int_equal(pai_spec_check(&report, NULL, text, len, &opts, NULL),
-                   PAI_OK);
-  valid = pai_report_valid(report) != 0;
-  pai_report_free(report);
-  return valid;
-}
-
 static void write_row(const pai__tree *row)
 {
   pai_spec_options opts = PAI_SPEC_OPTIONS_INIT, all;
+  pai_report *report;
   pai__json_writer w;
   pai__tree *tree;
-  pai__buf out;
+  pai__buf out = test_buf();
   size_t len;
   const char *text = test_row_text(row, "text", &len);
   int told;
 
   opts.version = version;
-  assert_int_equal(pai__spec_options(&all, &opts, NULL), PAI_OK);
+  assert_ok(pai__spec_options(&all, &opts, NULL));
   if (pai__spec_tree(&tree, &told, NULL, text, len, &all, NULL) < 0)
     return;
-  pai__buf_init(&out, &pai__libc_alloc);
   pai__json_writer_init(&w, &out, false);
   pai__json_writer_to(&w, print, stdout);
   pai__json_begin_object(&w);
-  pai__json_key(&w, "id", 2);
+  pai__json_member(&w, "id");
   pai__json_text(&w, test_row_text(row, "id", NULL),
                  strlen(test_row_text(row, "id", NULL)));
-  pai__json_key(&w, "file", 4);
-  write_node(&w, tree, 0);
+  pai__json_member(&w, "file");
+  test_write_tree(&test_json_table, &w, tree, 0);
   pai__json_key(&w, "ours", 4);
-  pai__json_bool(&w, is_valid(text, len));
+  assert_ok(pai_spec_check(&report, NULL, text, len, &opts, NULL));
+  pai__json_bool(&w, pai_report_valid(report) != 0);
+  pai_report_free(report);
   pai__json_end_object(&w);
-  assert_int_equal(pai__json_finish(&w), PAI_OK);
+  assert_ok(pai__json_finish(&w));
   (void)fputc('\n', stdout);
   pai__buf_dispose(&out);
   pai__tree_free(tree);

@@ -2,6 +2,7 @@
  * What is at a position of a text, and where a pointer leads: in files that are
  * right, and while somebody types.
  */
+#include "cases.h"
 #include "rows.h"
 #include "spec/found.h"
 
@@ -112,52 +113,58 @@ static void show_range(pai__buf *b, const pai_text_range *r)
                     r->end_column);
 }
 
-static void show_place(pai__buf *b, const pai_spec_place *place)
+static void show_place(pai__buf *b, const pai_place_view *v)
 {
-  pai_place_view v = { .struct_size = sizeof(v) };
-
-  assert_int_equal(pai_spec_view_place(place, &v), PAI_OK);
-  pai__buf_printf(b, "%c %s%s%s%s %s%s", "skv"[v.on],
-                  (v.may & PAI_MAY_KEY) != 0 ? "K" : "",
-                  (v.may & PAI_MAY_VALUE) != 0 ? "V" : "",
-                  (v.may & PAI_MAY_ITEM) != 0 ? "I" : "",
-                  v.may == 0 ? "-" : "", v.pointer, v.valid ? "" : "!");
-  show_range(b, &v.key);
-  show_range(b, &v.value);
+  pai__buf_printf(b, "%c %s%s%s%s %s%s", "skv"[v->on],
+                  (v->may & PAI_MAY_KEY) != 0 ? "K" : "",
+                  (v->may & PAI_MAY_VALUE) != 0 ? "V" : "",
+                  (v->may & PAI_MAY_ITEM) != 0 ? "I" : "",
+                  v->may == 0 ? "-" : "", v->pointer, v->valid ? "" : "!");
+  show_range(b, &v->key);
+  show_range(b, &v->value);
 }
 
-/* Takes the ^ out and tells where it was. */
-static void find_cursor(pai__buf *text, const char *marked, uint32_t *line,
-                        uint32_t *column)
+/* What is at an offset, of which a whole file has the range around it; NULL
+ * in a byte-order mark or a line's end. */
+static pai_spec_place *place_at(const char *text, size_t len, size_t offset,
+                                bool whole, pai_place_view *v)
 {
-  const char *at = strchr(marked, '^');
+  uint32_t line = 1, column = 1;
+  pai_spec_place *place;
+  size_t i = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
-  *line = *column = 1;
-  for (const char *p = marked; p < at; p++)
-    if (*p == '\n') {
-      ++*line;
-      *column = 1;
-    } else if ((*p & 0xc0) != 0x80 &&
-               !(strncmp(p, "\xef\xbb\xbf", 3) == 0 && p == marked)) {
-      ++*column;
+  for (; i < offset; i++)
+    if (text[i] == '\n') {
+      line++;
+      column = 1;
+    } else {
+      column += (text[i] & 0xc0) != 0x80;
     }
-  pai__buf_add(text, marked, (size_t)(at - marked));
-  pai__buf_str(text, at + 1);
+  if (pai_spec_at(&place, text, len, line, column, NULL, NULL) < 0)
+    return NULL;
+  *v = (pai_place_view){ .struct_size = sizeof(*v) };
+  assert_ok(pai_spec_view_place(place, v));
+  if (whole && v->valid && v->on != PAI_ON_SPACE) {
+    const pai_text_range *r = v->on == PAI_ON_KEY ? &v->key : &v->value;
+    assert_true(r->line < line || (r->line == line && r->column <= column));
+    assert_true(r->end_line > line ||
+                (r->end_line == line && r->end_column >= column));
+  }
+  return place;
 }
 
 static void check_cursor(const cursor *c)
 {
-  uint32_t line, column;
+  size_t offset = strcspn(c->text, "^");
   pai_spec_place *place;
-  pai__buf text, b;
+  pai_place_view v;
+  pai__buf text = test_buf(), b = test_buf();
 
-  pai__buf_init(&text, &pai__libc_alloc);
-  pai__buf_init(&b, &pai__libc_alloc);
-  find_cursor(&text, c->text, &line, &column);
-  assert_int_equal(pai_spec_at(&place, pai__buf_text(&text), text.len, line,
-                               column, NULL, NULL),
-                   PAI_OK);
-  show_place(&b, place);
+  pai__buf_add(&text, c->text, offset);
+  pai__buf_str(&text, c->text + offset + 1);
+  place = place_at(pai__buf_text(&text), text.len, offset, false, &v);
+  assert_non_null(place);
+  show_place(&b, &v);
   if (strcmp(pai__buf_text(&b), c->want) != 0)
     fail_msg("%s\nis \"%s\", not \"%s\"", c->text, pai__buf_text(&b), c->want);
   pai_spec_place_free(place);
@@ -167,7 +174,7 @@ static void check_cursor(const cursor *c)
 
 /* One line with very many marks costs no more than one with few, for each: else
  * this would not end. */
-static void long_lines(void **state)
+TEST(long_lines)
 {
   static const char *const marks[] = {
     "? ", "- ? ", "!a ", "? !a ", "{", "a: "
@@ -175,22 +182,19 @@ static void long_lines(void **state)
   pai_spec_place *place;
   pai__buf text;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(marks); i++) {
     pai__buf_init(&text, &pai__libc_alloc);
     while (text.len < 2 << 20)
       pai__buf_str(&text, marks[i]);
-    assert_int_equal(pai_spec_at(&place, pai__buf_text(&text), text.len, 1,
-                                 (uint32_t)text.len + 1, NULL, NULL),
-                     PAI_OK);
+    assert_ok(pai_spec_at(&place, pai__buf_text(&text), text.len, 1,
+                          (uint32_t)text.len + 1, NULL, NULL));
     pai_spec_place_free(place);
     pai__buf_dispose(&text);
   }
 }
 
-static void each_position(void **state)
+TEST(each_position)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(in_yaml); i++)
     check_cursor(&in_yaml[i]);
   for (size_t i = 0; i < PAI__LEN(in_json); i++)
@@ -215,20 +219,16 @@ static const struct {
   { "a: 1\na: 2\n", "/a", "2:1-2:2 2:4-2:5" },
 };
 
-static void each_range(void **state)
+TEST(each_range)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(ranges); i++) {
     pai_place_view v = { .struct_size = sizeof(v) };
     pai_spec_place *place;
-    pai__buf b;
+    pai__buf b = test_buf();
 
-    pai__buf_init(&b, &pai__libc_alloc);
-    assert_int_equal(pai_spec_range(&place, ranges[i].text,
-                                    strlen(ranges[i].text), ranges[i].pointer,
-                                    NULL, NULL),
-                     PAI_OK);
-    assert_int_equal(pai_spec_view_place(place, &v), PAI_OK);
+    assert_ok(pai_spec_range(&place, ranges[i].text, strlen(ranges[i].text),
+                             ranges[i].pointer, NULL, NULL));
+    assert_ok(pai_spec_view_place(place, &v));
     assert_string_equal(v.pointer, ranges[i].pointer);
     assert_int_equal(v.on, PAI_ON_VALUE);
     if (v.key.line != 0)
@@ -240,30 +240,26 @@ static void each_range(void **state)
   }
 }
 
-static void errors(void **state)
+TEST(errors)
 {
   pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
   pai_place_view small = { .struct_size = 1 };
   pai_spec_place *place;
   pai_error *err;
 
-  (void)state;
-  assert_int_equal(pai_spec_at(&place, "a: 1\n", 5, 3, 1, NULL, &err),
-                   PAI_ENOTFOUND);
-  test_expect_error(err, PAI_ENOTFOUND, "no line 3 with a column 1");
+  assert_fails(pai_spec_at(&place, "a: 1\n", 5, 3, 1, NULL, &err), err,
+               PAI_ENOTFOUND, "no line 3 with a column 1");
   assert_null(place);
   assert_int_equal(pai_spec_at(&place, "a: 1\n", 5, 1, 6, NULL, NULL),
                    PAI_ENOTFOUND);
   assert_int_equal(pai_spec_at(&place, "a: 1\n", 5, 0, 1, NULL, NULL),
                    PAI_ENOTFOUND);
-  assert_int_equal(pai_spec_range(&place, "a: 1\n", 5, "/b", NULL, &err),
-                   PAI_ENOTFOUND);
-  test_expect_error(err, PAI_ENOTFOUND, "there is nothing at '/b'");
+  assert_fails(pai_spec_range(&place, "a: 1\n", 5, "/b", NULL, &err), err,
+               PAI_ENOTFOUND, "nothing exists at '/b'");
   assert_int_equal(pai_spec_range(&place, "a: 1\n", 5, "a", NULL, NULL),
                    PAI_ENOTFOUND);
-  assert_int_equal(pai_spec_range(&place, "a: @", 4, "/a", NULL, &err),
-                   PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "cannot start");
+  assert_fails(pai_spec_range(&place, "a: @", 4, "/a", NULL, &err), err,
+               PAI_EINVAL, "cannot start");
   assert_int_equal(pai_spec_at(&place, NULL, 0, 1, 1, NULL, NULL), PAI_EINVAL);
   assert_int_equal(pai_spec_at(NULL, "", 0, 1, 1, NULL, NULL), PAI_EINVAL);
   assert_int_equal(pai_spec_range(&place, "", 0, NULL, NULL, NULL),
@@ -272,7 +268,7 @@ static void errors(void **state)
   assert_int_equal(pai_spec_at(&place, "a: 1\n", 5, 1, 1, &o, NULL),
                    PAI_ELIMIT);
   assert_int_equal(pai_spec_view_place(NULL, &small), PAI_EINVAL);
-  assert_int_equal(pai_spec_at(&place, "a: 1\n", 5, 1, 1, NULL, NULL), PAI_OK);
+  assert_ok(pai_spec_at(&place, "a: 1\n", 5, 1, 1, NULL, NULL));
   assert_int_equal(pai_spec_view_place(place, &small), PAI_EINVAL);
   pai_spec_place_free(place);
   pai_spec_place_free(NULL);
@@ -283,43 +279,22 @@ static void errors(void **state)
 static pai__prng seeded;
 static size_t leaves, spaces, cut_short;
 
-/* Whatever is there has its range around the position, and is found again. */
-static void check_there(const char *text, size_t len, const pai_place_view *v,
-                        uint32_t line, uint32_t column)
-{
-  pai_place_view again = { .struct_size = sizeof(again) };
-  const pai_text_range *r = v->on == PAI_ON_KEY ? &v->key : &v->value;
-  pai_spec_place *place;
-
-  assert_true(r->line < line || (r->line == line && r->column <= column));
-  assert_true(r->end_line > line ||
-              (r->end_line == line && r->end_column >= column));
-  assert_int_equal(pai_spec_range(&place, text, len, v->pointer, NULL, NULL),
-                   PAI_OK);
-  assert_int_equal(pai_spec_view_place(place, &again), PAI_OK);
-  assert_memory_equal(&again.value, &v->value, sizeof(v->value));
-  pai_spec_place_free(place);
-}
-
+/* Whatever is in a whole file is found again. */
 static void look_at(const char *text, size_t len, size_t at, bool whole)
 {
-  uint32_t line = 1, column = 1;
-  pai_place_view v = { .struct_size = sizeof(v) };
-  pai_spec_place *place;
+  pai_place_view v, again = { .struct_size = sizeof(again) };
+  bool plain =
+    whole && strstr(text, "<<") == NULL && strchr(text, '*') == NULL;
+  pai_spec_place *place = place_at(text, len, at, plain, &v), *range;
 
-  for (size_t i = 0; i < at; i++)
-    if (text[i] == '\n') {
-      line++;
-      column = 1;
-    } else {
-      column += (text[i] & 0xc0) != 0x80;
-    }
-  if (pai_spec_at(&place, text, len, line, column, NULL, NULL) < 0)
-    return; /* in a byte-order mark, or a carriage return */
-  assert_int_equal(pai_spec_view_place(place, &v), PAI_OK);
-  if (whole && v.valid && v.on != PAI_ON_SPACE && strstr(text, "<<") == NULL &&
-      strchr(text, '*') == NULL)
-    check_there(text, len, &v, line, column);
+  if (place == NULL)
+    return;
+  if (plain && v.valid && v.on != PAI_ON_SPACE) {
+    assert_ok(pai_spec_range(&range, text, len, v.pointer, NULL, NULL));
+    assert_ok(pai_spec_view_place(range, &again));
+    assert_memory_equal(&again.value, &v.value, sizeof(v.value));
+    pai_spec_place_free(range);
+  }
   leaves += v.on != PAI_ON_SPACE;
   spaces += v.on == PAI_ON_SPACE;
   cut_short += !v.valid;
@@ -339,9 +314,8 @@ static void check_case(const pai__tree *t)
   }
 }
 
-static void files_of_people(void **state)
+TEST(files_of_people)
 {
-  (void)state;
   seeded.state = 24;
   if (test_each_row("v2-cases.jsonl", check_case) < 0)
     return; /* it says so */
@@ -350,62 +324,49 @@ static void files_of_people(void **state)
          spaces, cut_short);
 }
 
-/* Of a valid file cut at a key that is being typed, the scan knows as much as
- * the tree did. */
+/* In a valid file that somebody goes on to write, the scan knows of a key as
+ * much as the tree did. */
+static void check_key(const char *text, size_t len, size_t at,
+                      const pai__buf *broken)
+{
+  pai_place_view whole, cut;
+  pai_spec_place *a = place_at(text, len, at, true, &whole), *b = NULL;
+
+  if (a != NULL && whole.on == PAI_ON_KEY && whole.valid) {
+    b = place_at(pai__buf_text(broken), broken->len, at, false, &cut);
+    assert_non_null(b);
+    if (cut.on != PAI_ON_KEY || strcmp(cut.pointer, whole.pointer) != 0)
+      fail_msg("%s\nat %zu is %s, not %s", text, at, cut.pointer,
+               whole.pointer);
+  }
+  pai_spec_place_free(a);
+  pai_spec_place_free(b);
+}
+
 static void check_cut(const pai__tree *t)
 {
   size_t len, at;
   const char *text = test_row_text(t, "text", &len);
-  pai_place_view whole = { .struct_size = sizeof(whole) }, cut = whole;
-  pai_spec_place *a, *b;
-  uint32_t line;
+  pai__buf broken = test_buf();
 
   if (strcmp(test_row_text(t, "verdict", NULL), "valid") != 0 ||
       strpbrk(text, "&*\r") != NULL)
     return;
+  pai__buf_add(&broken, text, len);
+  pai__buf_str(&broken, "\n@: [\n");
   for (int i = 0; i < 20; i++) {
-    line = 1 + (uint32_t)pai__prng_below(&seeded, 60);
-    at = 0;
-    for (uint32_t n = 1; n < line && at < len; at++)
-      n += text[at] == '\n';
-    while (at < len && text[at] == ' ')
-      at++;
-    if (at == len || strchr("\n#", text[at]) != NULL)
-      continue;
-    for (uint32_t column = 1; column < 3; column++) {
-      size_t from = at;
-
-      while (from > 0 && text[from - 1] != '\n')
-        from--;
-      if (pai_spec_at(&a, text, len, line, (uint32_t)(at - from) + 1, NULL,
-                      NULL) < 0)
-        break;
-      assert_int_equal(pai_spec_view_place(a, &whole), PAI_OK);
-      if (whole.on == PAI_ON_KEY && whole.valid) {
-        pai__buf broken;
-        pai__buf_init(&broken, &pai__libc_alloc);
-        pai__buf_add(&broken, text, len);
-        pai__buf_str(&broken, "\n@: [\n");
-        assert_int_equal(pai_spec_at(&b, pai__buf_text(&broken), broken.len,
-                                     line, (uint32_t)(at - from) + 1, NULL,
-                                     NULL),
-                         PAI_OK);
-        assert_int_equal(pai_spec_view_place(b, &cut), PAI_OK);
-        if (cut.on != PAI_ON_KEY || strcmp(cut.pointer, whole.pointer) != 0)
-          fail_msg("%s\nline %u is %s, not %s", text, line, cut.pointer,
-                   whole.pointer);
-        pai_spec_place_free(b);
-        pai__buf_dispose(&broken);
-      }
-      pai_spec_place_free(a);
-      break;
-    }
+    at = (size_t)pai__prng_below(&seeded, len);
+    while (at > 0 && text[at - 1] != '\n')
+      at--;
+    at += strspn(text + at, " ");
+    if (at < len && strchr("\n#", text[at]) == NULL)
+      check_key(text, len, at, &broken);
   }
+  pai__buf_dispose(&broken);
 }
 
-static void the_scan_agrees_with_the_tree(void **state)
+TEST(the_scan_agrees_with_the_tree)
 {
-  (void)state;
   seeded.state = 25;
   (void)test_each_row("v2-cases.jsonl", check_cut);
 }
@@ -429,25 +390,9 @@ static int body(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void failing_memory(void **state)
+TEST(failing_memory)
 {
-  (void)state;
   test_faults(body, (void *)(uintptr_t) "a:\n   \n");
   test_faults(body, (void *)(uintptr_t) "a:\n  b: [{c: 1, 'd': '\n");
   test_faults(body, (void *)(uintptr_t) "{\"a\":\n[1, {\n");
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_position),
-    cmocka_unit_test(long_lines),
-    cmocka_unit_test(each_range),
-    cmocka_unit_test(errors),
-    cmocka_unit_test(files_of_people),
-    cmocka_unit_test(the_scan_agrees_with_the_tree),
-    cmocka_unit_test(failing_memory),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

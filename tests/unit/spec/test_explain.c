@@ -1,29 +1,18 @@
 /* What a spec will do, in words and as JSON. */
+#include "cases.h"
 #include "documents.h"
-
-#include <openpai/spec.h>
+#include "spec/found.h"
 
 #include <stdio.h>
 
 #define SIZES "resourcePerInstance: {cpu: 2, memoryMB: 1536, gpu: 1}"
 
-static pai_spec *parse(const char *text)
-{
-  pai_error *err;
-  pai_spec *spec;
-
-  if (pai_spec_parse(&spec, text, strlen(text), NULL, &err) < 0)
-    fail_msg("%s: %s", text, pai_error_message(err));
-  return spec;
-}
-
 static void explain(pai__buf *b, const char *text, int format)
 {
-  pai_spec *spec = parse(text);
+  pai_spec *spec = test_spec(text, NULL);
 
   pai__buf_init(b, &pai__libc_alloc);
-  assert_int_equal(pai_spec_explain(spec, format, test_collect, b, NULL),
-                   PAI_OK);
+  assert_ok(pai_spec_explain(spec, format, test_collect, b, NULL));
   pai_spec_unref(spec);
 }
 
@@ -59,7 +48,7 @@ static const char whole[] =
   "  storages: [{name: nfs}, {}, {name: blob, mountPath: /b}]\n"
   "  com.microsoft.pai.runtimeplugin: [{plugin: ssh}, {plugin: git}]\n";
 
-static void it_reads_well(void **state)
+TEST(it_reads_well)
 {
   static const char want[] =
     "all_of_it: 13 tasks in 2 roles\n"
@@ -70,9 +59,9 @@ static void it_reads_well(void **state)
     "in all   13     121  98.9 GiB    96\n"
     "\n"
     "fails        when the task of ps fails or 2 tasks of worker fail\n"
-    "succeeds     when the task of ps succeeds (what still runs is then "
-    "stopped), or when all tasks are over before it has failed\n"
-    "tried again  up to 3 times\n"
+    "succeeds     when the task of ps succeeds (running tasks are then "
+    "stopped), or when all tasks are over before the job fails\n"
+    "retries      up to 3 times\n"
     "starts       each task as soon as it can\n"
     "queues in    virtual cluster vc1\n"
     "deployment   prod\n"
@@ -81,7 +70,6 @@ static void it_reads_well(void **state)
     "no value for $parameters.lr\n";
   pai__buf b;
 
-  (void)state;
   explain(&b, whole, 0);
   if (strncmp(pai__buf_text(&b), want, strlen(want)) != 0)
     fail_msg("%s\nis not\n%s", pai__buf_text(&b), want);
@@ -92,60 +80,29 @@ static void it_reads_well(void **state)
   pai__buf_dispose(&b);
 }
 
-static const struct {
-  const char *pointer, *want;
-} places[] = {
-  { "/name", "all_of_it" },
-  { "/tasks", "13" },
-  { "/cpus", "121" },
-  { "/memoryMB", "101264" },
-  { "/gpus", "96" },
-  { "/taskRoles/0/ports/http", "2" },
-  { "/taskRoles/0/minSucceededInstances", "1" },
-  { "/taskRoles/1/name", "worker" },
-  { "/taskRoles/1/instances", "12" },
-  { "/taskRoles/1/image", "tf:1\x1b[1m" },
-  { "/taskRoles/1/shmMB", "512" },
-  { "/taskRoles/1/minFailedInstances", "2" },
-  { "/taskRoles/1/minSucceededInstances", "-1" },
-  { "/fails", "when the task of ps fails or 2 tasks of worker fail" },
-  { "/retries", "3" },
-  { "/virtualCluster", "vc1" },
-  { "/deployment", "prod" },
-  { "/storages/1", "blob" },
-  { "/plugins/1", "git" },
-  { "/unresolved/0", "$parameters.lr" },
-};
+/* The same as JSON, with the secrets of neither. */
+static const char whole_shown[] =
+  "{name: \"all_of_it\", tasks: 13, cpus: 121, memoryMB: 101264, gpus: 96, "
+  "taskRoles: [{name: \"ps\", instances: 1, cpus: 1, memoryMB: 512, "
+  "gpus: 0, shmMB: 512, image: \"s\", ports: {a: 1, b: 2, c: 1, d: 1, "
+  "e: 1, ssh: 1, http: 2}, minFailedInstances: 1, "
+  "minSucceededInstances: 1}, {name: \"worker\", instances: 12, cpus: 10, "
+  "memoryMB: 8396, gpus: 8, shmMB: 512, image: \"tf:1\\x1b[1m\", "
+  "ports: {ssh: 1, http: 1}, minFailedInstances: 2, "
+  "minSucceededInstances: -1}], "
+  "fails: \"when the task of ps fails or 2 tasks of worker fail\", "
+  "succeeds: \"when the task of ps succeeds (running tasks are then stopped), "
+  "or when all tasks are over before the job fails\", retries: 3, "
+  "gangAllocation: false, virtualCluster: \"vc1\", deployment: \"prod\", "
+  "storages: [\"nfs\", \"blob\"], plugins: [\"ssh\", \"git\"], "
+  "unresolved: [\"$parameters.lr\"], notes: [], obstacle: null}";
 
-static void the_same_is_there_as_json(void **state)
+TEST(the_same_is_there_as_json)
 {
-  pai__tree *t;
   pai__buf b;
 
-  (void)state;
   explain(&b, whole, PAI_FORMAT_JSON);
-  t = test_json_parse(pai__buf_text(&b), NULL);
-  for (size_t i = 0; i < PAI__LEN(places); i++) {
-    pai__node n = pai__tree_resolve(t, places[i].pointer);
-    char number[32];
-    const char *got = number;
-
-    if (n == PAI__NO_NODE)
-      fail_msg("nothing at %s", places[i].pointer);
-    if (pai__tree_type(t, n) == PAI__STRING)
-      got = pai__tree_str(t, n, NULL);
-    else
-      (void)snprintf(number, sizeof(number), "%lld",
-                     (long long)pai__tree_int(t, n));
-    if (strcmp(got, places[i].want) != 0)
-      fail_msg("%s: %s, not %s", places[i].pointer, got, places[i].want);
-  }
-  assert_false(pai__tree_bool(t, pai__tree_get(t, 0, "gangAllocation")));
-  assert_int_equal(pai__tree_type(t, pai__tree_get(t, 0, "obstacle")),
-                   PAI__NULL);
-  assert_null(strstr(pai__buf_text(&b), "hunter2"));
-  assert_null(strstr(pai__buf_text(&b), "swordfish"));
-  pai__tree_free(t);
+  test_json_shows(pai__buf_text(&b), whole_shown);
   pai__buf_dispose(&b);
 }
 
@@ -159,27 +116,27 @@ static const struct {
   { "completion: {minSucceededInstances: -1},", NULL, "when its task fails",
     "when its task succeeds" },
   { "completion: {minFailedInstances: -1},", NULL, "never",
-    "when its task succeeds, or when its task is over, well or not" },
+    "when its task succeeds, or when its task is over, successfully or not" },
   { "completion: {minFailedInstances: -1, minSucceededInstances: -1},", NULL,
-    "never", "when its task is over, well or not" },
+    "never", "when its task is over, successfully or not" },
   { "completion: {minFailedInstances: 2},", NULL, "never",
-    "when its task succeeds, or when its task is over, well or not" },
+    "when its task succeeds, or when its task is over, successfully or not" },
   { "instances: 2,", NULL, "when any task fails",
     "when both tasks of a succeed" },
   { "instances: 4,", NULL, "when any task fails",
     "when all 4 tasks of a succeed" },
   { "instances: 4, completion: {minSucceededInstances: 1},", NULL,
     "when any task fails",
-    "when a task of a succeeds (what still runs is then stopped)" },
+    "when a task of a succeeds (running tasks are then stopped)" },
   { "instances: 4, completion: {minSucceededInstances: 9},", NULL,
     "when any task fails", "when all tasks succeed" },
   { "instances: 4, completion: {minFailedInstances: 4},", NULL,
     "when all 4 tasks of a fail",
-    "when all 4 tasks of a succeed, or when all tasks are over before it has "
-    "failed" },
+    "when all 4 tasks of a succeed, or when all tasks are over before the job "
+    "fails" },
   { "", "", "when any task fails",
-    "when the task of a succeeds or the task of b succeeds (what still runs "
-    "is then stopped)" },
+    "when the task of a succeeds or the task of b succeeds (running tasks are "
+    "then stopped)" },
   { "completion: {minSucceededInstances: -1},",
     "completion: {minSucceededInstances: -1},", "when any task fails",
     "when both tasks succeed" },
@@ -195,9 +152,8 @@ static void has_line(const char *text, const char *head, const char *want)
     fail_msg("%s\nhas no line\n%s", text, line + 1);
 }
 
-static void the_end_is_told_in_words(void **state)
+TEST(the_end_is_told_in_words)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(ends); i++) {
     char text[1024];
     pai__buf b;
@@ -217,12 +173,10 @@ static void the_end_is_told_in_words(void **state)
   }
 }
 
-static void many_roles_are_told_in_short(void **state)
+TEST(many_roles_are_told_in_short)
 {
-  pai__buf text, b;
+  pai__buf text = test_buf(), b;
 
-  (void)state;
-  pai__buf_init(&text, &pai__libc_alloc);
   pai__buf_str(&text,
                "{protocolVersion: 2, name: n, type: job, prerequisites: "
                "[{name: i, type: dockerimage, uri: u}], taskRoles: {");
@@ -243,11 +197,30 @@ static void many_roles_are_told_in_short(void **state)
 
 /* --- odd fields ------------------------------------------------------------ */
 
-static void odd_fields_are_no_trouble(void **state)
+TEST(fractions_of_cpus_are_as_written)
+{
+  static const char job[] =
+    "{protocolVersion: 2, name: n, type: job, "
+    "prerequisites: [{name: i, type: dockerimage, uri: u}], taskRoles: "
+    "{a: {instances: 3, dockerImage: i, commands: [x], resourcePerInstance: "
+    "{cpu: 0.5, memoryMB: 2048, gpu: 0}}, b: {dockerImage: i, commands: [x], "
+    "resourcePerInstance: {cpu: 0.125, memoryMB: 1024, gpu: 0}}}}";
+  pai__buf b;
+
+  explain(&b, job, PAI_FORMAT_JSON);
+  assert_has(pai__buf_text(&b), "\"cpus\": 1.625,");
+  assert_has(pai__buf_text(&b), "\"cpus\": 0.5,");
+  pai__buf_dispose(&b);
+  explain(&b, job, 0);
+  assert_has(pai__buf_text(&b), " 1.625 ");
+  assert_has(pai__buf_text(&b), " 0.125 ");
+  pai__buf_dispose(&b);
+}
+
+TEST(odd_fields_are_no_trouble)
 {
   pai__buf b;
 
-  (void)state;
   explain(&b,
           "{protocolVersion: 2, name: n, type: job, jobRetryCount: 1, "
           "prerequisites: [{name: i, type: dockerimage, uri: u}], taskRoles: "
@@ -256,93 +229,59 @@ static void odd_fields_are_no_trouble(void **state)
           "defaults: {virtualCluster: [1, {b: \"\\n\"}]}, "
           "extras: {storages: x, com.microsoft.pai.runtimeplugin: [1, {}]}}",
           0);
-  has_line(pai__buf_text(&b), "tried again", "once");
+  has_line(pai__buf_text(&b), "retries", "once");
   has_line(pai__buf_text(&b), "queues in",
            "virtual cluster [1,{\"b\":\"\\n\"}]");
   assert_null(strstr(pai__buf_text(&b), "\nplugins"));
   assert_null(strstr(pai__buf_text(&b), "\nstorages"));
   assert_null(strstr(pai__buf_text(&b), "\nstarts"));
   assert_null(strstr(pai__buf_text(&b), "in all"));
-  assert_non_null(strstr(pai__buf_text(&b), "   2 GiB     0  -      u\n"));
-  assert_non_null(strstr(pai__buf_text(&b),
-                         "\nIt cannot run: a task of a asks for -1 of the "
-                         "CPUs.\n"));
+  assert_has(pai__buf_text(&b), "   2 GiB     0  -      u\n");
+  assert_has(pai__buf_text(&b),
+             "\nIt cannot run: a task of a requests -1 CPUs.\n");
   pai__buf_dispose(&b);
 }
 
 /* --- failures -------------------------------------------------------------- */
 
-static int refuse(void *user_data, const char *bytes, size_t len)
+TEST(failures_are_told)
 {
-  (void)user_data, (void)bytes, (void)len;
-  return PAI_EUSER;
-}
-
-static void failures_are_told(void **state)
-{
-  pai_spec *spec = parse(whole);
+  pai_spec *spec = test_spec(whole, NULL);
   pai_error *err;
 
-  (void)state;
-  assert_int_equal(pai_spec_explain(spec, PAI_FORMAT_YAML, refuse, NULL, &err),
-                   PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "format 1");
-  assert_int_equal(pai_spec_explain(spec, 0, NULL, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "write");
-  assert_int_equal(pai_spec_explain(NULL, 0, refuse, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "spec");
-  assert_int_equal(pai_spec_explain(spec, 0, refuse, NULL, &err), PAI_EUSER);
-  test_expect_error(err, PAI_EUSER, "explanation");
-  assert_int_equal(pai_spec_explain(spec, PAI_FORMAT_JSON, refuse, NULL, &err),
-                   PAI_EUSER);
-  test_expect_error(err, PAI_EUSER, "explanation");
+  assert_fails(
+    pai_spec_explain(spec, PAI_FORMAT_YAML, test_refuse, NULL, &err), err,
+    PAI_EINVAL, "format 1");
+  assert_fails(pai_spec_explain(spec, 0, NULL, NULL, &err), err, PAI_EINVAL,
+               "write");
+  assert_fails(pai_spec_explain(NULL, 0, test_refuse, NULL, &err), err,
+               PAI_EINVAL, "spec");
+  assert_fails(pai_spec_explain(spec, 0, test_refuse, NULL, &err), err,
+               PAI_EUSER, "explanation");
+  assert_fails(
+    pai_spec_explain(spec, PAI_FORMAT_JSON, test_refuse, NULL, &err), err,
+    PAI_EUSER, "explanation");
   pai_spec_unref(spec);
 }
 
-static int explain_one(const pai_alloc *alloc, void *user_data)
+static int explain_both(const pai_spec *spec)
 {
-  pai_spec_options opts = PAI_SPEC_OPTIONS_INIT;
-  const int *format = user_data;
   pai_error *err = NULL;
-  pai_spec *spec;
-  pai__buf b;
+  pai__buf b = test_buf();
   int rc;
 
-  opts.alloc = alloc;
-  rc = pai_spec_parse(&spec, whole, sizeof(whole) - 1, &opts, NULL);
-  if (rc < 0)
-    return rc;
-  pai__buf_init(&b, &pai__libc_alloc);
-  rc = pai_spec_explain(spec, *format, test_collect, &b, &err);
+  rc = pai_spec_explain(spec, PAI_FORMAT_TEXT, test_collect, &b, &err);
+  if (rc == PAI_OK)
+    rc = pai_spec_explain(spec, PAI_FORMAT_JSON, test_collect, &b, &err);
   if (rc < 0)
     test_expect_error(err, PAI_ENOMEM, "memory");
   else
-    assert_true(b.len > 100);
+    assert_true(b.len > 200);
   pai__buf_dispose(&b);
-  pai_spec_unref(spec);
   return rc;
 }
 
-static void memory_may_run_out(void **state)
+TEST(memory_may_run_out)
 {
-  int formats[] = { PAI_FORMAT_TEXT, PAI_FORMAT_JSON };
-
-  (void)state;
-  test_faults(explain_one, &formats[0]);
-  test_faults(explain_one, &formats[1]);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(it_reads_well),
-    cmocka_unit_test(the_same_is_there_as_json),
-    cmocka_unit_test(the_end_is_told_in_words),
-    cmocka_unit_test(many_roles_are_told_in_short),
-    cmocka_unit_test(odd_fields_are_no_trouble),
-    cmocka_unit_test(failures_are_told),
-    cmocka_unit_test(memory_may_run_out),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  test_spec_faults(whole, explain_both);
 }

@@ -2,6 +2,7 @@
  * Fixes: each kind, applied alone, takes its finding away and does no harm; the
  * same for files that people wrote, with slips made by a seed.
  */
+#include "cases.h"
 #include "rows.h"
 #include "spec/found.h"
 
@@ -33,15 +34,6 @@ static int gather(void *user_data, const char *data, size_t len)
   return PAI_OK;
 }
 
-static pai_report *report_of(const char *text, size_t len)
-{
-  pai_report *report;
-
-  assert_int_equal(pai_spec_check(&report, NULL, text, len, NULL, NULL),
-                   PAI_OK);
-  return report;
-}
-
 static void apply(applied *a, const pai_report *report, const char *text,
                   size_t len, int count)
 {
@@ -55,7 +47,8 @@ static void apply(applied *a, const pai_report *report, const char *text,
 /* --- each kind ------------------------------------------------------------- */
 
 typedef struct fixed_row {
-  const char *text, *code, *title, *fixed;
+  const char *text, *code, *title; /* title NULL: none of that code */
+  const char *from, *to;           /* what is another part then */
   int hived, sure;
 } fixed_row;
 
@@ -63,171 +56,114 @@ typedef struct fixed_row {
   "{\"jobName\": \"a\", \"image\": \"i\", \"jobEnvs\": {" envs "},\n" \
   "\"taskRoles\": [{\"name\": \"r\", \"command\": \"c\"}]}"
 static const fixed_row rows[] = {
-  { JOB_WITH("extrsa: {}"), "unknown-key", "write 'extras'",
-    JOB_WITH("extras: {}"), 0, 1 },
-  { JOB_WITH("\"extrsa\": {}"), "unknown-key", "write 'extras'",
-    JOB_WITH("\"extras\": {}"), 0, 1 },
-  { JOB_WITH("'extrsa': {}"), "unknown-key", "write 'extras'",
-    JOB_WITH("'extras': {}"), 0, 1 },
-  { "protocolVersion: 2\nname: n\ntype: jobs\n" JOB_IMAGE JOB_ROLES,
-    "not-allowed", "write 'job'", JOB_HEAD JOB_IMAGE JOB_ROLES, 0, 1 },
-  { "protocolVersion: 3\nname: n\ntype: job\n" JOB_IMAGE JOB_ROLES,
-    "not-allowed", "write 2", JOB_HEAD JOB_IMAGE JOB_ROLES, 0, 0 },
-  { "protocolVersion: '3'\nname: n\ntype: x\n" JOB_IMAGE JOB_ROLES,
-    "not-allowed", "write '2'",
-    "protocolVersion: '2'\nname: n\ntype: x\n" JOB_IMAGE JOB_ROLES, 0, 0 },
-  { "protocolVersion: 2\nname: 12\ntype: job\n" JOB_IMAGE JOB_ROLES,
-    "wrong-type", "put it in quotes",
-    "protocolVersion: 2\nname: \"12\"\ntype: job\n" JOB_IMAGE JOB_ROLES, 0,
-    1 },
-  { "protocolVersion: 2\nname: a b\ntype: job\n" JOB_IMAGE JOB_ROLES,
-    "bad-name", "write 'a_b'",
-    "protocolVersion: 2\nname: a_b\ntype: job\n" JOB_IMAGE JOB_ROLES, 0, 0 },
-  { "name: n\ntype: job\n" JOB_IMAGE JOB_ROLES, "missing-key",
-    "add protocolVersion: 2",
-    "protocolVersion: 2\nname: n\ntype: job\n" JOB_IMAGE JOB_ROLES, 0, 1 },
-  { "protocolVersion: 2\r\nname: n\r\n" JOB_IMAGE JOB_ROLES, "missing-key",
-    "add type: job",
-    "type: job\r\nprotocolVersion: 2\r\nname: n\r\n" JOB_IMAGE JOB_ROLES, 0,
-    1 },
-  { ROLE_WITH("gpu: 1  # c\n    instances: 1"), "unknown-key", NULL, NULL, 0,
-    0 },
-  { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
-                       "[c]\n    gpu: 1\n    resourcePerInstance: {cpu: "
-                       "1, memoryMB: 1}\n",
-    "unknown-key", "move it into resourcePerInstance",
-    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
-                       "[c]\n    resourcePerInstance: {gpu: 1, cpu: 1, "
-                       "memoryMB: 1}\n",
+  { JOB_WITH("extrsa: {}"), "unknown-key", "write 'extras'", "extrsa",
+    "extras", 0, 1 },
+  { JOB_WITH("\"extrsa\": {}"), "unknown-key", "write 'extras'", "\"extrsa\"",
+    "\"extras\"", 0, 1 },
+  { JOB_WITH("'extrsa': {}"), "unknown-key", "write 'extras'", "'extrsa'",
+    "'extras'", 0, 1 },
+  { JOB_HEADED("2", "n", "jobs"), "not-allowed", "write 'job'", "jobs", "job",
     0, 1 },
+  { JOB_HEADED("3", "n", "job"), "not-allowed", "write 2", "3", "2", 0, 0 },
+  { JOB_HEADED("'3'", "n", "x"), "not-allowed", "write '2'", "'3'", "'2'", 0,
+    0 },
+  { JOB_HEADED("2", "12", "job"), "wrong-type", "put it in quotes", "12",
+    "\"12\"", 0, 1 },
+  { JOB_HEADED("2", "a b", "job"), "bad-name", "write 'a_b'", "a b", "a_b", 0,
+    0 },
+  { "name: n\ntype: job\n" JOB_IMAGE JOB_ROLES, "missing-key",
+    "add protocolVersion: 2", "name", "protocolVersion: 2\nname", 0, 1 },
+  { "protocolVersion: 2\r\nname: n\r\n" JOB_IMAGE JOB_ROLES, "missing-key",
+    "add type: job", "protocolVersion", "type: job\r\nprotocolVersion", 0, 1 },
+  { ROLE_WITH("gpu: 1  # c\n    instances: 1"), "unknown-key", NULL, NULL,
+    NULL, 0, 0 },
+  { JOB_HEAD JOB_IMAGE
+    "taskRoles:\n  a:\n    dockerImage: x\n    commands: [c]\n    gpu: 1\n    "
+    "resourcePerInstance: {cpu: 1, memoryMB: 1}\n",
+    "unknown-key", "move it into resourcePerInstance",
+    "gpu: 1\n    resourcePerInstance: {cpu",
+    "resourcePerInstance: {gpu: 1, cpu", 0, 1 },
   { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
                        "[c]\n    resourcePerInstance:\n      cpu: 1\n      "
                        "memoryMB: 1\n    gpu: 1 # why \n",
     "unknown-key", "move it into resourcePerInstance",
-    JOB_HEAD JOB_IMAGE
-    "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
-    "[c]\n    resourcePerInstance:\n      gpu: 1 # why\n      "
-    "cpu: 1\n      memoryMB: 1\n",
-    0, 1 },
+    "cpu: 1\n      memoryMB: 1\n    gpu: 1 # why ",
+    "gpu: 1 # why\n      cpu: 1\n      memoryMB: 1", 0, 1 },
   { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
                        "[c]\n    resourcePerInstance: # c\n    cpu: 1\n",
-    "unknown-key", "move it into resourcePerInstance",
-    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
-                       "[c]\n    resourcePerInstance: # c\n      cpu: 1\n",
-    0, 1 },
-  { JOB_WITH("jobRetryCount: '1'"), "wrong-type", "write 1",
-    JOB_WITH("jobRetryCount: 1"), 0, 1 },
-  { JOB_WITH("jobRetryCount: 1.5"), "wrong-type", "write 2",
-    JOB_WITH("jobRetryCount: 2"), 0, 0 },
-  { JOB_WITH("jobRetryCount: -1"), "too-small", "write 0",
-    JOB_WITH("jobRetryCount: 0"), 0, 0 },
+    "unknown-key", "move it into resourcePerInstance", "cpu", "  cpu", 0, 1 },
+  { JOB_WITH("jobRetryCount: '1'"), "wrong-type", "write 1", "'1'", "1", 0,
+    1 },
+  { JOB_WITH("jobRetryCount: 1.5"), "wrong-type", "write 2", "1.5", "2", 0,
+    0 },
+  { JOB_WITH("jobRetryCount: -1"), "too-small", "write 0", "-1", "0", 0, 0 },
   { JOB_WITH("name: n"), "duplicate-key", "remove the one at line 2",
-    "protocolVersion: 2\ntype: job\n" JOB_IMAGE JOB_ROLES "name: n\n", 0, 1 },
+    "name: n\ntype", "type", 0, 1 },
   { JOB_WITH("name: m"), "duplicate-key", "remove the one at line 2",
-    "protocolVersion: 2\ntype: job\n" JOB_IMAGE JOB_ROLES "name: m\n", 0, 0 },
+    "name: n\ntype", "type", 0, 0 },
   { JOB_WITH("extras: {a: 1, b: 2, b: 2}"), "duplicate-key",
-    "remove the one at line 6", JOB_WITH("extras: {a: 1, b: 2}"), 0, 1 },
+    "remove the one at line 6", "2, b: 2", "2", 0, 1 },
   { JOB_WITH("extras:\n- a: 1 # c\n  a: 1\n"), "duplicate-key",
-    "remove this one", JOB_WITH("extras:\n- a: 1 # c\n"), 0, 1 },
+    "remove this one", "  a: 1\n", "", 0, 1 },
   { JOB_HEAD "prerequisites:\n  type: dockerimage\n\n  # c\n  name: x\n  uri: "
              ">\n    x\n" JOB_ROLES,
     "wrong-type", "begin it with a dash",
-    JOB_HEAD "prerequisites:\n  - type: dockerimage\n\n    # c\n    name: x\n"
-             "    uri: >\n      x\n" JOB_ROLES,
-    0, 1 },
-  { JOB_HEAD
-    "prerequisites: [{name: x, type: dockerImage, uri: x}]\n" JOB_ROLES,
-    "not-allowed", "write 'dockerimage'",
-    JOB_HEAD
-    "prerequisites: [{name: x, type: dockerimage, uri: x}]\n" JOB_ROLES,
-    0, 1 },
+    "type: dockerimage\n\n  # c\n  name: x\n  uri: >\n",
+    "- type: dockerimage\n\n    # c\n    name: x\n    uri: >\n  ", 0, 1 },
+  { JOB_PREREQUISITES("{name: x, type: dockerImage, uri: x}"), "not-allowed",
+    "write 'dockerimage'", "dockerImage", "dockerimage", 0, 1 },
   { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
                        "\n    commands: echo a, 'b'\n",
-    "wrong-type", "write it as a list",
-    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
-                       "\n    commands: ['echo a, ''b''']\n",
-    0, 1 },
+    "wrong-type", "write a list", "echo a, 'b'", "['echo a, ''b''']", 0, 1 },
   { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
                        "\n    commands: |  # c\n      one\n      two\n",
-    "wrong-type", "write it as a list",
-    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
-                       "\n    commands:\n    - |  # c\n      one\n      two\n",
-    0, 1 },
-  { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
-                       "\n    commands:\n    - echo it's: b # c\n",
-    "wrong-type", "put it in quotes",
-    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
-                       "\n    commands:\n    - 'echo it''s: b' # c\n",
-    0, 1 },
-  { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
-                       "[c]\n    resourcePerInstance: {cpu: 1, memoryMB: 2Gi, "
-                       "gpu: 0}\n",
-    "wrong-type", "write 2048",
-    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    commands: "
-                       "[c]\n    resourcePerInstance: {cpu: 1, memoryMB: "
-                       "2048, gpu: 0}\n",
-    0, 1 },
+    "wrong-type", "write a list", "commands:", "commands:\n    -", 0, 1 },
+  { JOB_COMMANDS("    - echo it's: b # c\n"), "wrong-type", "put it in quotes",
+    "echo it's: b", "'echo it''s: b'", 0, 1 },
+  { JOB_SIZED("cpu: 1, memoryMB: 2Gi, gpu: 0"), "wrong-type", "write 2048",
+    "2Gi", "2048", 0, 1 },
   { JOB_WITH("deployments: [{name: dee, taskRoles: {a: {}}}]\ndefaults: "
              "{deployment: dea}"),
-    "unknown-name", "write 'dee'",
-    JOB_WITH("deployments: [{name: dee, taskRoles: {a: {}}}]\ndefaults: "
-             "{deployment: dee}"),
-    0, 0 },
+    "unknown-name", "write 'dee'", "dea", "dee", 0, 0 },
   { ROLE_WITH("extraContainerOptions: {shmMb: 1}"), "no-effect",
-    "write 'shmMB'", ROLE_WITH("extraContainerOptions: {shmMB: 1}"), 0, 1 },
+    "write 'shmMB'", "shmMb", "shmMB", 0, 1 },
   { JOB_WITH("extras: {com.microsoft.pai.runtimeplugin: [{plugin: shh}]}"),
-    "unknown-plugin", "write 'ssh'",
-    JOB_WITH("extras: {com.microsoft.pai.runtimeplugin: [{plugin: ssh}]}"), 0,
-    1 },
+    "unknown-plugin", "write 'ssh'", "shh", "ssh", 0, 1 },
   { ROLE_WITH("completion: {minFailedInstances: 2}"), "out-of-reach",
-    "write -1", ROLE_WITH("completion: {minFailedInstances: -1}"), 0, 0 },
+    "write -1", "minFailedInstances: 2", "minFailedInstances: -1", 0, 0 },
   { JOB_HEAD JOB_IMAGE "taskRoles: {a_b: {" ROLE_FIELDS "}}\n", "role-name",
-    "write 'ab'", JOB_HEAD JOB_IMAGE "taskRoles: {ab: {" ROLE_FIELDS "}}\n", 0,
-    0 },
-  { JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
-                       "\n    commands:\n    - |\n      c <% "
-                       "$parameters.leraning.rate %>\nparameters: {learning: "
-                       "{rate: 1}}\n",
-    "unresolved", "write 'learning'",
-    JOB_HEAD JOB_IMAGE "taskRoles:\n  a:\n    dockerImage: x\n    " ROLE_SIZES
-                       "\n    commands:\n    - |\n      c <% "
-                       "$parameters.learning.rate %>\nparameters: {learning: "
-                       "{rate: 1}}\n",
-    0, 0 },
+    "write 'ab'", "a_b", "ab", 0, 0 },
+  { JOB_COMMANDS("    - |\n      c <% $parameters.leraning.rate "
+                 "%>\nparameters: {learning: {rate: 1}}\n"),
+    "unresolved", "write 'learning'", "parameters.leraning.rate",
+    "parameters.learning.rate", 0, 0 },
   { JOB_WITH("parameters: {a: 1, b: 2}\n# <% $parameters.a %>"),
-    "unused-parameter", "drop it",
-    JOB_WITH("parameters: {b: 2}\n# <% $parameters.a %>"), 0, 0 },
+    "unused-parameter", "remove it", "a: 1, b", "b", 0, 0 },
   { JOB_WITH("extras: {hivedScheduler: {taskRoles: {a: {skuType: s}}}}"),
-    "hived-instances", "add instances: 1",
-    JOB_HEAD JOB_IMAGE "taskRoles: {a: {instances: 1, " ROLE_FIELDS "}}\n"
-                       "extras: {hivedScheduler: {taskRoles: {a: {skuType: "
-                       "s}}}}\n",
-    1, 1 },
-  { V1("\"paiAzRDMA\": false, \"x\": 1"), "not-allowed", "leave it out",
-    V1("\"x\": 1"), 0, 1 },
-  { V1("\"x\": 1, \"isDebug\": \"y\""), "not-allowed", "leave it out",
-    V1("\"x\": 1"), 0, 0 },
-  { "{\"jobName\": \"a\", \"jobName\": \"b\", \"image\": \"i\",\n"
-    "\"taskRoles\": [{\"name\": \"r\", \"command\": \"c\"}]}",
-    "duplicate-key", "remove the one at line 1",
-    "{\"jobName\": \"b\", \"image\": \"i\",\n"
-    "\"taskRoles\": [{\"name\": \"r\", \"command\": \"c\"}]}",
-    0, 1 },
+    "hived-instances", "add instances: 1", "dockerImage",
+    "instances: 1, dockerImage", 1, 1 },
+  { V1("\"paiAzRDMA\": false, \"x\": 1"), "not-allowed", "remove it",
+    "\"paiAzRDMA\": false, \"x\"", "\"x\"", 0, 1 },
+  { V1("\"x\": 1, \"isDebug\": \"y\""), "not-allowed", "remove it",
+    "1, \"isDebug\": \"y\"", "1", 0, 0 },
+  { "{\"jobName\": \"a\", \"jobName\": \"b\", \"image\": "
+    "\"i\",\n\"taskRoles\": [{\"name\": \"r\", \"command\": \"c\"}]}",
+    "duplicate-key", "remove the one at line 1", "\"a\", \"jobName\": \"b\"",
+    "\"b\"", 0, 1 },
   { "{\"protocolVersion\": 2, \"name\": \"n\"}", "missing-key",
-    "add type: job",
-    "{\"type\": \"job\", \"protocolVersion\": 2, \"name\": \"n\"}", 0, 1 },
+    "add type: job", "\"protocolVersion\"",
+    "\"type\": \"job\", \"protocolVersion\"", 0, 1 },
   { "taskRoles:\n  a:\n    x:\n\tcpu: 1\n      gpu: 0\n", "syntax",
-    "indent with spaces",
-    "taskRoles:\n  a:\n    x:\n      cpu: 1\n      gpu: 0\n", 0, 1 },
+    "indent with spaces", "\tcpu", "      cpu", 0, 1 },
   { "taskRoles:\n\ta: 1\n    b:\n\t\tx: 1\n", "syntax", "indent with spaces",
-    "taskRoles:\n    a: 1\n    b:\n        x: 1\n", 0, 1 },
+    "\ta: 1\n    b:\n\t\tx", "    a: 1\n    b:\n        x", 0, 1 },
   { "extras:\n  a:\xc2\xa0x\xc2\xa0y\n  b: 1\n", "syntax",
-    "put a space in its place", "extras:\n  a: x\xc2\xa0y\n  b: 1\n", 0, 1 },
+    "replace it with a space", "\u00a0x\u00a0y", " x\u00a0y", 0, 1 },
   { "extras:\n  a:\xc2\xa0"
     "2\n  b: 1\n",
-    "syntax", "put a space in its place", "extras:\n  a: 2\n  b: 1\n", 0, 1 },
-  { "a: \"b\nc: 1\nd: \"e\"\n", "syntax", "put a quote at the end of the line",
-    "a: \"b\"\nc: 1\nd: \"e\"\n", 0, 0 },
+    "syntax", "replace it with a space", "\u00a02", " 2", 0, 1 },
+  { "a: \"b\nc: 1\nd: \"e\"\n", "syntax",
+    "close the quote at the end of the line", "\"b", "\"b\"", 0, 0 },
 };
 
 static const pai_fix *find_fix(const pai_report *report, const fixed_row *r)
@@ -258,8 +194,7 @@ static void check_row(const fixed_row *r)
   pai_report *report;
 
   o.hived = r->hived;
-  assert_int_equal(
-    pai_spec_check(&report, NULL, r->text, strlen(r->text), &o, NULL), PAI_OK);
+  report = test_report(r->text, strlen(r->text), &o);
   if (r->title == NULL) {
     check_none(report, r);
   } else {
@@ -271,21 +206,20 @@ static void check_row(const fixed_row *r)
     assert_int_equal(a.fix->sure, r->sure);
     assert_int_equal(a.fix->struct_size, sizeof(pai_fix));
     apply(&a, report, r->text, strlen(r->text), 1);
-    assert_string_equal(pai__buf_text(&a.text), r->fixed);
+    test_replaced(pai__buf_text(&a.text), r->text, r->from, r->to);
     pai__buf_dispose(&a.text);
   }
   pai_report_free(report);
 }
 
-static void each_kind(void **state)
+TEST(each_kind)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     check_row(&rows[i]);
 }
 
 /* Where a change would be one of other places, or a guess, there is none. */
-static void some_have_none(void **state)
+TEST(some_have_none)
 {
   static const char *const texts[] = {
     JOB_WITH("jobretrycount: 1\njobRetrycount: 1"), /* one of them only */
@@ -298,9 +232,8 @@ static void some_have_none(void **state)
   };
   static const size_t most[] = { 1, 0, 0, 2, 1 };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(texts); i++) {
-    pai_report *report = report_of(texts[i], strlen(texts[i]));
+    pai_report *report = test_report(texts[i], strlen(texts[i]), NULL);
     const pai_diagnostic *d;
     size_t fixes = 0;
 
@@ -313,12 +246,11 @@ static void some_have_none(void **state)
   }
 }
 
-static void calls_are_checked(void **state)
+TEST(calls_are_checked)
 {
-  pai_report *report = report_of("a: 1", 4);
+  pai_report *report = test_report("a: 1", 4, NULL);
   applied a = { .fix = NULL };
 
-  (void)state;
   assert_int_equal(pai_report_fix(NULL, "", 0, NULL, gather, &a, NULL),
                    PAI_EINVAL);
   assert_int_equal(pai_report_fix(report, NULL, 0, NULL, gather, &a, NULL),
@@ -362,7 +294,7 @@ static void check_fix(const pai_report *report, const pai_diagnostic *d,
   pai_report *after;
 
   apply(&a, report, text, len, 1);
-  after = report_of(pai__buf_text(&a.text), a.text.len);
+  after = test_report(pai__buf_text(&a.text), a.text.len, NULL);
   if (count_same(after, d) >= count_same(report, d) ||
       count_errors(after, "syntax") > count_errors(report, "syntax") ||
       (pai_report_valid(report) && !pai_report_valid(after)))
@@ -381,13 +313,13 @@ static void check_fix(const pai_report *report, const pai_diagnostic *d,
  * as before. */
 static void check_sure(const char *text, size_t len)
 {
-  pai__buf now;
+  pai__buf now = test_buf();
   int count = 1;
 
-  pai__buf_init(&now, &pai__libc_alloc);
   pai__buf_add(&now, text, len);
   for (int i = 0; count > 0; i++) {
-    pai_report *report = report_of(pai__buf_text(&now), now.len), *after;
+    pai_report *report = test_report(pai__buf_text(&now), now.len, NULL),
+               *after;
     applied a = { .fix = NULL };
 
     assert_true(i < 30);
@@ -395,7 +327,7 @@ static void check_sure(const char *text, size_t len)
     count = pai_report_fix(report, pai__buf_text(&now), now.len, NULL, gather,
                            &a, NULL);
     assert_true(count >= 0);
-    after = report_of(pai__buf_text(&a.text), a.text.len);
+    after = test_report(pai__buf_text(&a.text), a.text.len, NULL);
     if (count_errors(after, "syntax") > count_errors(report, "syntax"))
       fail_msg("%s\nbecomes:\n%s\nand %s", pai__buf_text(&now),
                pai__buf_text(&a.text), pai_report_get(after, 0)->message);
@@ -409,7 +341,7 @@ static void check_sure(const char *text, size_t len)
 
 static void check_fixes(const char *text, size_t len)
 {
-  pai_report *report = report_of(text, len);
+  pai_report *report = test_report(text, len, NULL);
   const pai_diagnostic *d;
 
   for (size_t i = 0; (d = pai_report_get(report, i)) != NULL && i < 30; i++)
@@ -419,45 +351,35 @@ static void check_fixes(const char *text, size_t len)
   check_sure(text, len);
 }
 
-/* Slips as people make them, at some place of the text. */
+/* Slips as people make them, at some place of the text: a part of it is left
+ * out or is there twice, and something else is written there. */
 static void slip(pai__buf *out, const char *text, size_t len,
                  pai__prng *random)
 {
-  size_t at = (size_t)pai__prng_below(random, len + 1);
-  size_t line = at, eol = at;
+  size_t at = (size_t)pai__prng_below(random, len + 1), line = at, eol = at;
+  char written[4] = "";
 
   while (line > 0 && text[line - 1] != '\n')
     line--;
-  while (eol < len && text[eol] != '\n')
-    eol++;
+  eol += strcspn(text + eol, "\n");
   pai__buf_clear(out);
   switch (pai__prng_below(random, 6)) {
-  case 0: /* a letter is missing */
-    pai__buf_add(out, text, at);
-    pai__buf_add(out, text + at + (at < len), len - at - (at < len));
-    return;
-  case 1: /* or one too many */
-    pai__buf_add(out, text, at);
-    pai__buf_char(out, "x: '\"-\t0[{"[pai__prng_below(random, 10)]);
-    pai__buf_add(out, text + at, len - at);
-    return;
+  case 0: line = at++; break; /* a letter is missing */
+  case 1:                     /* or one too many */
+    written[0] = "x: '\"-\t0[{"[pai__prng_below(random, 10)];
+    line = at;
+    break;
   case 2: /* a line is there twice */
-    pai__buf_add(out, text, eol);
-    pai__buf_char(out, '\n');
-    pai__buf_add(out, text + line, len - line);
-    return;
-  case 3: /* or not at all */
-    pai__buf_add(out, text, line);
-    pai__buf_add(out, text + eol, len - eol);
-    return;
-  case 4: /* a number is a text */
-    while (at < len && !(text[at] >= '0' && text[at] <= '9'))
-      at++;
-    pai__buf_add(out, text, at);
+    written[0] = '\n';
+    at = line;
+    line = eol;
+    break;
+  case 3: at = eol; break; /* or not at all */
+  case 4:                  /* a number is a text */
+    line = at += strcspn(text + at, "0123456789");
     if (at < len)
-      pai__buf_printf(out, "'%c'", text[at++]);
-    pai__buf_add(out, text + at, len - at);
-    return;
+      (void)snprintf(written, sizeof(written), "'%c'", text[at++]);
+    break;
   default: /* the case is wrong */
     pai__buf_add(out, text, len);
     for (size_t i = line; i < eol && out->data[i] != ':'; i++)
@@ -465,6 +387,10 @@ static void slip(pai__buf *out, const char *text, size_t len,
         out->data[i] = (char)(out->data[i] + 32);
     return;
   }
+  at = at < len ? at : len;
+  pai__buf_add(out, text, line);
+  pai__buf_str(out, written);
+  pai__buf_add(out, text + at, len - at);
 }
 
 static pai__prng seeded;
@@ -473,10 +399,9 @@ static void check_case(const pai__tree *row)
 {
   size_t len;
   const char *text = test_row_text(row, "text", &len);
-  pai__buf b;
+  pai__buf b = test_buf();
 
   check_fixes(text, len);
-  pai__buf_init(&b, &pai__libc_alloc);
   for (int i = 0; i < 6; i++) {
     slip(&b, text, len, &seeded);
     check_fixes(pai__buf_text(&b), b.len);
@@ -484,9 +409,8 @@ static void check_case(const pai__tree *row)
   pai__buf_dispose(&b);
 }
 
-static void files_with_slips(void **state)
+TEST(files_with_slips)
 {
-  (void)state;
   seeded.state = 24;
   if (test_each_row("v2-cases.jsonl", check_case) < 0)
     return; /* it says so */
@@ -518,27 +442,16 @@ static int body(const pai_alloc *alloc, void *user_data)
   return rc < 0 ? rc : PAI_OK;
 }
 
-static void failing_memory(void **state)
+TEST(failing_memory)
 {
-  (void)state;
   test_faults(body, (void *)(uintptr_t)rows[0].text);
   test_faults(
     body,
     (void *)(uintptr_t) "taskRoles:\n  a:\n    x:\n\tcpu: 1\n      gpu: 0\n");
   test_faults(body, (void *)(uintptr_t)JOB_WITH(
                       "name: n\nextrsa: 1\nextras: {storages: [1]}"));
-  test_faults(body, (void *)(uintptr_t) "prerequisites:\n  type: dat\n  x: "
-                                        "1\ntaskRoles: {a b: 1, a: "
-                                        "{commands: c, instances: '1'}}\n");
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_kind),         cmocka_unit_test(some_have_none),
-    cmocka_unit_test(calls_are_checked), cmocka_unit_test(files_with_slips),
-    cmocka_unit_test(failing_memory),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  test_faults(
+    body,
+    (void *)(uintptr_t) "prerequisites:\n  type: dat\n  x: 1\ntaskRoles: {a "
+                        "b: 1, a: {commands: c, instances: '1'}}\n");
 }

@@ -1,13 +1,14 @@
 /* The canonical layout: same meaning, all comments, and it stays as it is. */
+#include "cases.h"
 #include "documents.h"
+#include "rows.h"
 #include "styled.h"
 
 #include "json/writer.h"
-#include "spec/format.h"
-#include "spec/write.h"
+#include "spec/format/format.h"
+#include "yaml/writer.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Comments are allowed in JSON, and equal keys, as in files of version 1. */
 static pai__tree *parse(const char *text, size_t len, bool json)
@@ -20,6 +21,8 @@ static pai__tree *parse(const char *text, size_t len, bool json)
     (void)pai__json_parse(&t, text, len, &opts, NULL);
   else
     (void)pai__yaml_parse(&t, text, len, NULL, NULL);
+  if (t != NULL)
+    test_check_tree(t);
   return t;
 }
 
@@ -29,11 +32,10 @@ static void expect(const char *text, const char *want, bool json)
 {
   pai__tree *t = parse(text, strlen(text), json);
   pai_error *err = NULL;
-  pai__buf out;
+  pai__buf out = test_buf();
 
   if (t == NULL)
     fail_msg("cannot be read:\n%s", text);
-  pai__buf_init(&out, &pai__libc_alloc);
   if (pai__format(&out, t, &err) < 0)
     fail_msg("%s\n%s", pai_error_message(err), text);
   if (strcmp(pai__buf_text(&out), want) != 0)
@@ -107,24 +109,21 @@ static const struct {
   { "\"\\u00e9\\/\"", "\"é/\"\n" },
 };
 
-static void layouts_are_canonical(void **state)
+TEST(layouts_are_canonical)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(in_yaml); i++)
     expect(in_yaml[i].text, in_yaml[i].want, false);
   for (size_t i = 0; i < PAI__LEN(in_json); i++)
     expect(in_json[i].text, in_json[i].want, true);
 }
 
-static void odd_keys_are_refused(void **state)
+TEST(odd_keys_are_refused)
 {
   static const char text[] = "a: 1\n? - b\n  - c\n: 2\n";
   pai__tree *t = parse(text, strlen(text), false);
   pai_error *err = NULL;
-  pai__buf out;
+  pai__buf out = test_buf();
 
-  (void)state;
-  pai__buf_init(&out, &pai__libc_alloc);
   pai__buf_str(&out, "before");
   assert_int_equal(pai__format(&out, t, &err), PAI_ENOTSUP);
   assert_int_equal(pai_error_line(err), 2);
@@ -134,141 +133,36 @@ static void odd_keys_are_refused(void **state)
   pai__tree_free(t);
 }
 
-/* --- comments, by a scanner of this test's own --------------------------- */
-
-/* Moves over quotes; text is at the opening one. */
-static const char *skip_quotes(const char *p, bool json)
-{
-  char quote = *p++;
-
-  for (; *p != '\0' && *p != quote; p++)
-    if (*p == '\\' && (quote == '"' || json) && p[1] != '\0')
-      p++;
-  return *p != '\0' ? p + 1 : p;
-}
-
-static unsigned count_in_json(const char *p)
-{
-  unsigned n = 0;
-
-  while (*p != '\0') {
-    if (*p == '"') {
-      p = skip_quotes(p, true);
-    } else if (p[0] == '/') {
-      const char *end = p[1] == '/' ? strchr(p, '\n') : strstr(p + 2, "*/");
-      n++;
-      p = end != NULL ? end + 1 : p + strlen(p);
-    } else {
-      p++;
-    }
-  }
-  return n;
-}
-
-/* The indentation of a line. */
-static size_t indentation(const char *p)
-{
-  return strspn(p, " ");
-}
-
-/* Whether a line ends with the header of a block scalar; *column is that of
- * what it belongs to. */
-static bool opens_block(const char *line, const char *end, size_t *column)
-{
-  const char *p = end, *first = line + indentation(line);
-
-  while (p > line && strchr(" \r+-0123456789", p[-1]) != NULL)
-    p--;
-  if (p == line || (p[-1] != '|' && p[-1] != '>'))
-    return false;
-  p--;
-  if (p > line && p[-1] != ' ')
-    return false;
-  *column = (size_t)(first - line);
-  while (first[0] == '-' && first[1] == ' ') { /* "- - a: |" */
-    const char *next = first + 1 + indentation(first + 1);
-    if (next >= p)
-      break;
-    first = next;
-    *column = (size_t)(first - line);
-  }
-  return true;
-}
-
-/* Counts the comments of YAML that has quoted text on one line only. */
-static unsigned count_in_yaml(const char *p)
-{
-  unsigned n = 0;
-
-  while (*p != '\0') {
-    const char *line = p, *end = p + strcspn(p, "\n"), *stop = end;
-    size_t column;
-
-    while (p < end && *p != '#') {
-      if ((*p == '"' || *p == '\'') &&
-          (p == line || strchr(" [{,:", p[-1]) != NULL))
-        p = skip_quotes(p, false);
-      else
-        p++;
-      while (p < end && *p == '#' && p > line && p[-1] != ' ')
-        p++;
-    }
-    if (p > end)
-      end = p + strcspn(p, "\n");
-    if (p < end) {
-      stop = p;
-      n++;
-    }
-    p = *end != '\0' ? end + 1 : end;
-    if (!opens_block(line, stop, &column))
-      continue;
-    while (*p != '\0' && (indentation(p) > column || *p == '\n' ||
-                          p[indentation(p)] == '\n' || *p == '\r')) {
-      p += strcspn(p, "\n");
-      p += *p == '\n';
-    }
-  }
-  return n;
-}
-
 /* --- at random, and job files -------------------------------------------- */
 
 typedef struct counts {
-  unsigned formatted, refused, unread, comments, unchanged;
+  unsigned formatted, unread, comments, unchanged;
 } counts;
 
 /* Formats a text twice and compares; gives the result or NULL. */
-static char *format(const char *text, size_t len, bool json, bool may_refuse,
-                    counts *n)
+static char *format(const char *text, size_t len, bool json, counts *n)
 {
   pai__tree *t = parse(text, len, json), *back;
   pai_error *err = NULL;
-  pai__buf out, again;
+  pai__buf out = test_buf(), again = test_buf();
 
   if (t == NULL) {
     n->unread++;
     return NULL;
   }
-  pai__buf_init(&out, &pai__libc_alloc);
-  pai__buf_init(&again, &pai__libc_alloc);
-  if (pai__format(&out, t, &err) < 0) {
-    if (!may_refuse)
-      fail_msg("%s\n%s", pai_error_message(err), text);
-    pai_error_free(err);
-    n->refused++;
-  } else {
-    back = parse(pai__buf_text(&out), out.len, json);
-    if (back == NULL || !test_same(t, 0, back, 0))
-      fail_msg("%s\nbecomes\n%s", text, pai__buf_text(&out));
-    assert_int_equal(pai__format(&again, back, NULL), PAI_OK);
-    if (strcmp(pai__buf_text(&out), pai__buf_text(&again)) != 0)
-      fail_msg("%s\nbecomes\n%s\nthen\n%s", text, pai__buf_text(&out),
-               pai__buf_text(&again));
-    assert_true(out.len == 0 || out.data[out.len - 1] == '\n');
-    n->formatted++;
-    n->unchanged += out.len == len && memcmp(out.data, text, len) == 0;
-    pai__tree_free(back);
-  }
+  if (pai__format(&out, t, &err) < 0)
+    fail_msg("%s\n%s", pai_error_message(err), text);
+  back = parse(pai__buf_text(&out), out.len, json);
+  if (back == NULL || !test_same(t, 0, back, 0))
+    fail_msg("%s\nbecomes\n%s", text, pai__buf_text(&out));
+  assert_ok(pai__format(&again, back, NULL));
+  if (strcmp(pai__buf_text(&out), pai__buf_text(&again)) != 0)
+    fail_msg("%s\nbecomes\n%s\nthen\n%s", text, pai__buf_text(&out),
+             pai__buf_text(&again));
+  assert_true(out.len == 0 || out.data[out.len - 1] == '\n');
+  n->formatted++;
+  n->unchanged += out.len == len && memcmp(out.data, text, len) == 0;
+  pai__tree_free(back);
   pai__tree_free(t);
   pai__buf_dispose(&again);
   return pai__buf_take(&out);
@@ -278,14 +172,13 @@ static void format_styled(bool json, bool shared, uint64_t seed, counts *n)
 {
   test_styled how = { .json = json, .shared = shared };
   char mark[32], *text, *made;
-  pai__buf out;
+  pai__buf out = test_buf();
   size_t len;
 
-  pai__buf_init(&out, &pai__libc_alloc);
   test_write_styled(&out, &how, seed);
   len = out.len;
   text = pai__buf_take(&out);
-  made = format(text, len, json, false, n);
+  made = format(text, len, json, n);
   for (unsigned i = 1; made != NULL && i <= how.comments; i++) {
     const char *found;
 
@@ -299,11 +192,10 @@ static void format_styled(bool json, bool shared, uint64_t seed, counts *n)
   pai__strfree(&pai__libc_alloc, text);
 }
 
-static void any_text_keeps_meaning_and_comments(void **state)
+TEST(any_text_keeps_meaning_and_comments)
 {
   static const char *const names[] = { "YAML", "JSON", "YAML with aliases" };
 
-  (void)state;
   for (int i = 0; i < 3; i++) {
     counts n = { 0 };
     for (uint64_t seed = 1; seed <= 4000; seed++)
@@ -314,108 +206,87 @@ static void any_text_keeps_meaning_and_comments(void **state)
   }
 }
 
-/* All job files of a list, if it is there. */
-static void format_files(const char *name, bool json)
+static counts in_files;
+static bool files_are_json;
+
+/* How often a part is there. */
+static unsigned count(const char *text, const char *part)
 {
-  const char *shared = getenv("OPENPAI_SHARED");
-  char path[1024], *line = NULL;
-  size_t cap = 0;
-  counts n = { 0 };
-  FILE *f;
+  unsigned n = 0;
 
-  (void)snprintf(path, sizeof(path), "%s/data/specs/%s",
-                 shared != NULL ? shared : SOURCE_DIR "/../shared", name);
-  f = fopen(path, "rb");
-  if (f == NULL) {
-    printf("cannot open %s\n", path);
-    skip();
-  }
-  for (ssize_t got; (got = getline(&line, &cap, f)) > 0;) {
-    pai__tree *row = parse(line, (size_t)got, true);
-    size_t len;
-    const char *text;
-    char *made;
-
-    assert_non_null(row);
-    text = pai__tree_str(row, pai__tree_get(row, 0, "text"), &len);
-    made = format(text, len, json, false, &n);
-    if (made != NULL) {
-      unsigned before = json ? count_in_json(text) : count_in_yaml(text);
-      unsigned after = json ? count_in_json(made) : count_in_yaml(made);
-      if (before != after)
-        fail_msg("%u comments become %u\n%s\nbecomes\n%s", before, after, text,
-                 made);
-      n.comments += before;
-    }
-    pai__strfree(&pai__libc_alloc, made);
-    pai__tree_free(row);
-  }
-  free(line);
-  (void)fclose(f);
-  printf("%s: %u formatted, %u of them as they were, %u comments\n", name,
-         n.formatted, n.unchanged, n.comments);
-  assert_true(n.formatted > 100);
+  for (; (text = strstr(text, part)) != NULL; text += strlen(part))
+    n++;
+  return n;
 }
 
-static void job_files_keep_meaning_and_comments(void **state)
+/* Comments stay, and so does what looks like them in a text. */
+static void format_file(const pai__tree *row)
 {
-  (void)state;
-  format_files("v2-cases.jsonl", false);
-  format_files("v1-cases.jsonl", true);
+  static const char *const marks[][2] = { { "#", "# " }, { "//", "/*" } };
+  size_t len;
+  const char *text = test_row_text(row, "text", &len);
+  char *made = format(text, len, files_are_json, &in_files);
+
+  for (int i = 0; made != NULL && i < 2; i++) {
+    const char *mark = marks[files_are_json][i];
+    if (count(text, mark) != count(made, mark))
+      fail_msg("%u %s become %u\n%s\nbecomes\n%s", count(text, mark), mark,
+               count(made, mark), text, made);
+    in_files.comments += count(text, mark);
+  }
+  pai__strfree(&pai__libc_alloc, made);
 }
 
-static void json_is_what_the_writer_makes(void **state)
+TEST(job_files_keep_meaning_and_comments)
 {
-  (void)state;
-  for (uint64_t seed = 1; seed <= 300; seed++) {
+  static const char *const files[] = { "v2-cases.jsonl", "v1-cases.jsonl" };
+
+  for (int i = 0; i < 2; i++) {
+    in_files = (counts){ 0 };
+    files_are_json = i == 1;
+    if (test_each_row(files[i], format_file) < 0)
+      skip();
+    printf("%s: %u formatted, %u of them as they were, %u comments\n",
+           files[i], in_files.formatted, in_files.unchanged,
+           in_files.comments);
+    assert_true(in_files.formatted > 100);
+  }
+}
+
+TEST(what_the_writers_make_is_canonical)
+{
+  for (uint64_t seed = 1; seed <= 600; seed++) {
+    bool json = seed % 2 == 0;
     pai__json_writer w;
-    pai__buf text, want;
+    pai__yaml_writer yaml;
+    pai__buf text = test_buf(), want = test_buf();
     counts n = { 0 };
-    pai__tree *t;
     char *made;
 
-    pai__buf_init(&text, &pai__libc_alloc);
-    pai__buf_init(&want, &pai__libc_alloc);
-    pai__json_writer_init(&w, &text, false);
-    test_write_random(&test_json_table, &w, seed);
-    t = parse(pai__buf_text(&text), text.len, true);
-    assert_non_null(t);
-    pai__json_writer_init(&w, &want, true);
-    pai__write_json(&w, t, 0);
-    assert_int_equal(pai__json_finish(&w), PAI_OK);
-    made = format(pai__buf_text(&text), text.len, true, false, &n);
+    if (json) {
+      pai__json_writer_init(&w, &text, false);
+      test_write_random(&test_json_table, &w, seed / 2);
+      assert_ok(pai__json_finish(&w));
+      pai__json_writer_init(&w, &want, true);
+      test_write_random(&test_json_table, &w, seed / 2);
+      assert_ok(pai__json_finish(&w));
+    } else {
+      pai__yaml_writer_init(&yaml, &text);
+      test_write_random(&test_yaml_table, &yaml, seed / 2 + 1);
+      assert_ok(pai__yaml_finish(&yaml));
+      pai__buf_add(&want, text.data, text.len);
+    }
+    made = format(pai__buf_text(&text), text.len, json, &n);
     assert_string_equal(made, pai__buf_text(&want));
     pai__strfree(&pai__libc_alloc, made);
-    pai__tree_free(t);
     pai__buf_dispose(&text);
     pai__buf_dispose(&want);
   }
 }
 
-/* What the YAML writer makes is canonical already. */
-static void written_yaml_stays(void **state)
-{
-  (void)state;
-  for (uint64_t seed = 1; seed <= 300; seed++) {
-    pai__yaml_writer w;
-    pai__buf text;
-    counts n = { 0 };
-    char *made;
-
-    pai__buf_init(&text, &pai__libc_alloc);
-    pai__yaml_writer_init(&w, &text);
-    test_write_random(&test_yaml_table, &w, seed);
-    assert_int_equal(pai__yaml_finish(&w), PAI_OK);
-    made = format(pai__buf_text(&text), text.len, false, false, &n);
-    assert_string_equal(made, pai__buf_text(&text));
-    pai__strfree(&pai__libc_alloc, made);
-    pai__buf_dispose(&text);
-  }
-}
-
 /* --- memory ------------------------------------------------------------- */
 
-static int format_all(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(no_memory_is_survived)
 {
   static const char text[] = "# c\na: &x # d\n  b: [1, x, \"a\\nb\"]\nc: |+ # "
                              "e\n  y\n\n? [p, q]\n: *x\n";
@@ -426,7 +297,6 @@ static int format_all(const pai_alloc *alloc, void *user_data)
   pai__buf out;
   int rc;
 
-  (void)user_data;
   pai__buf_init(&out, alloc);
   rc = pai__yaml_parse(&t, text, strlen(text), &yaml_opts, NULL);
   if (rc == PAI_OK)
@@ -436,30 +306,9 @@ static int format_all(const pai_alloc *alloc, void *user_data)
   if (rc == PAI_OK)
     rc = pai__format(&out, u, NULL);
   if (rc == PAI_OK)
-    assert_non_null(strstr(pai__buf_text(&out), "/* c */"));
+    assert_has(pai__buf_text(&out), "/* c */");
   pai__buf_dispose(&out);
   pai__tree_free(t);
   pai__tree_free(u);
   return rc;
-}
-
-static void no_memory_is_survived(void **state)
-{
-  (void)state;
-  test_faults(format_all, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(layouts_are_canonical),
-    cmocka_unit_test(odd_keys_are_refused),
-    cmocka_unit_test(any_text_keeps_meaning_and_comments),
-    cmocka_unit_test(json_is_what_the_writer_makes),
-    cmocka_unit_test(written_yaml_stays),
-    cmocka_unit_test(no_memory_is_survived),
-    cmocka_unit_test(job_files_keep_meaning_and_comments),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

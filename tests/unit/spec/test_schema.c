@@ -1,18 +1,18 @@
 /* JSON Schema: what it says where; schema_rows.py asks what it takes. */
+#include "cases.h"
 #include "documents.h"
+#include "spec/found.h"
 
+#include "json/writer.h"
 #include "spec/rules.h"
 #include "spec/schema.h"
 
-#include <openpai/spec.h>
-
 static pai__tree *schema_of(int version)
 {
-  pai__buf b;
+  pai__buf b = test_buf();
   pai__tree *t;
 
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai_spec_schema(version, test_collect, &b, NULL), PAI_OK);
+  assert_ok(pai_spec_schema(version, test_collect, &b, NULL));
   assert_true(b.len > 0 && b.data[b.len - 1] == '\n');
   t = test_json_parse(pai__buf_text(&b), NULL);
   pai__buf_dispose(&b);
@@ -32,12 +32,8 @@ static const struct {
   { 2, "/properties/name/pattern", "^[a-zA-Z0-9_-]+$" },
   { 2, "/properties/name/maxLength", "255" },
   { 2, "/properties/type/enum/0", "job" },
-  { 2, "/properties/protocolVersion/enum/0", "2" },
-  { 2, "/properties/protocolVersion/enum/1", "2" },
-  { 2, "/properties/protocolVersion/enum/2", NULL },
-  { 2, "/properties/version/type/0", "string" },
-  { 2, "/properties/version/type/1", "number" },
-  { 2, "/properties/version/type/2", NULL },
+  { 2, "/properties/protocolVersion/enum", "[2,\"2\"]" },
+  { 2, "/properties/version/type", "[\"string\",\"number\"]" },
   { 2, "/additionalProperties", "false" },
   { 2, "/required/3", "taskRoles" },
   { 2, "/properties/extras/type", "object" },
@@ -60,7 +56,7 @@ static const struct {
   { 2, "/properties/defaults/properties/virtualCluster/type", NULL },
   { 2, "/properties/jobRetryCount/default", "0" },
   { 2, "/properties/jobRetryCount/description",
-    "how often a failed job is tried again; default 0" },
+    "number of retries of a failed job; default 0" },
   { 2, "/properties/contributor/default", NULL },
   { 2, "/properties/defaults/properties/virtualCluster/default", "default" },
   { 1, "/properties/taskRoles/items/properties/memoryMB/default", "100" },
@@ -75,32 +71,29 @@ static const struct {
     "null" },
 };
 
+/* A text as it is, all else as JSON. */
 static void shown(const pai__tree *t, const char *pointer, pai__buf *out)
 {
   pai__node n = pai__tree_resolve(t, pointer);
+  pai__json_writer w;
 
   pai__buf_clear(out);
   if (n == PAI__NO_NODE)
     return;
-  switch (pai__tree_type(t, n)) {
-  case PAI__STRING: pai__buf_str(out, pai__tree_str(t, n, NULL)); break;
-  case PAI__INT:
-    pai__buf_printf(out, "%lld", (long long)pai__tree_int(t, n));
-    break;
-  case PAI__BOOL:
-    pai__buf_str(out, pai__tree_bool(t, n) ? "true" : "false");
-    break;
-  default: pai__buf_str(out, "a collection"); break;
+  if (pai__tree_type(t, n) == PAI__STRING) {
+    pai__buf_str(out, pai__tree_str(t, n, NULL));
+    return;
   }
+  pai__json_writer_init(&w, out, false);
+  test_write_tree(&test_json_table, &w, t, n);
+  assert_ok(pai__json_finish(&w));
 }
 
-static void it_says_what_the_tables_say(void **state)
+TEST(it_says_what_the_tables_say)
 {
   pai__tree *schemas[3] = { NULL, schema_of(1), schema_of(2) };
-  pai__buf out;
+  pai__buf out = test_buf();
 
-  (void)state;
-  pai__buf_init(&out, &pai__libc_alloc);
   for (size_t i = 0; i < PAI__LEN(places); i++) {
     shown(schemas[places[i].version], places[i].pointer, &out);
     if (strcmp(pai__buf_text(&out),
@@ -116,25 +109,26 @@ static void it_says_what_the_tables_say(void **state)
 /* --- the tables ------------------------------------------------------------ */
 
 /* What schema.c takes for granted. */
-static void check_rule(const pai__rule *rule)
+static void check_rule(const pai__spec_rule *rule)
 {
   if (rule->coerced)
     assert_true(!rule->has_min || (rule->min >= -9 && rule->min <= 9));
   if (rule->types == PAI__T_LIST)
     assert_non_null(rule->values);
-  for (const pai__field *p = rule->fields; p != NULL && p->name != NULL; p++) {
+  for (const pai__spec_field *p = rule->fields; p != NULL && p->name != NULL;
+       p++) {
     assert_true(p->says != NULL || p->rule->never);
     check_rule(p->rule);
   }
-  for (const pai__shape *p = rule->shapes; p != NULL && p->type != NULL; p++)
+  for (const pai__spec_shape *p = rule->shapes; p != NULL && p->type != NULL;
+       p++)
     check_rule(p->rule);
   if (rule->values != NULL)
     check_rule(rule->values);
 }
 
-static void tables_are_as_the_schema_needs_them(void **state)
+TEST(tables_are_as_the_schema_needs_them)
 {
-  (void)state;
   check_rule(&pai__rules_v1);
   check_rule(&pai__rules_v2);
   check_rule(&pai__rules_hived);
@@ -180,18 +174,15 @@ static int differences(const char *job, const char *value)
 {
   static const char plain[] = JOB("", "", "");
   pai_spec *a, *b;
-  pai__buf text;
+  pai__buf text = test_buf();
   int n;
 
-  pai__buf_init(&text, &pai__libc_alloc);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   pai__buf_printf(&text, job, value);
 #pragma GCC diagnostic pop
-  assert_int_equal(pai_spec_parse(&a, plain, strlen(plain), NULL, NULL),
-                   PAI_OK);
-  assert_int_equal(
-    pai_spec_parse(&b, pai__buf_text(&text), text.len, NULL, NULL), PAI_OK);
+  a = test_spec(plain, NULL);
+  b = test_spec(pai__buf_text(&text), NULL);
   n = pai_spec_diff(a, b, ignore, NULL, NULL);
   pai_spec_unref(a);
   pai_spec_unref(b);
@@ -199,12 +190,14 @@ static int differences(const char *job, const char *value)
   return n;
 }
 
-/* Looks at all fields below a rule that have a default; returns their number. */
-static size_t check_defaults(const pai__rule *rule)
+/* Looks at all fields below a rule that have a default; returns their
+ * number. */
+static size_t check_defaults(const pai__spec_rule *rule)
 {
   size_t n = 0;
 
-  for (const pai__field *p = rule->fields; p != NULL && p->name != NULL; p++) {
+  for (const pai__spec_field *p = rule->fields; p != NULL && p->name != NULL;
+       p++) {
     n += check_defaults(p->rule);
     if (p->absent == NULL || p->absent == PAI__NEEDED)
       continue;
@@ -215,73 +208,43 @@ static size_t check_defaults(const pai__rule *rule)
         assert_int_equal(differences(given[i].job, given[i].other), 1);
       }
   }
-  for (const pai__shape *p = rule->shapes; p != NULL && p->type != NULL; p++)
+  for (const pai__spec_shape *p = rule->shapes; p != NULL && p->type != NULL;
+       p++)
     n += check_defaults(p->rule);
   return rule->values != NULL ? n + check_defaults(rule->values) : n;
 }
 
 /* What the tables call a default is what its absence means elsewhere. */
-static void absence_means_the_default(void **state)
+TEST(absence_means_the_default)
 {
-  (void)state;
   assert_int_equal(check_defaults(&pai__rules_v2), PAI__LEN(given));
 }
 
 /* --- failures -------------------------------------------------------------- */
 
-static int refuse(void *user_data, const char *bytes, size_t len)
+TEST(failures_are_told)
 {
-  (void)user_data, (void)bytes, (void)len;
-  return PAI_EUSER;
-}
-
-static void failures_are_told(void **state)
-{
-  pai__buf b;
+  pai__buf b = test_buf();
   pai_error *err;
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
-  assert_int_equal(pai_spec_schema(3, test_collect, &b, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "version 3");
-  assert_int_equal(pai_spec_schema(2, NULL, &b, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "write");
-  assert_int_equal(pai_spec_schema(2, refuse, &b, &err), PAI_EUSER);
-  test_expect_error(err, PAI_EUSER, "schema");
+  assert_fails(pai_spec_schema(3, test_collect, &b, &err), err, PAI_EINVAL,
+               "version 3");
+  assert_fails(pai_spec_schema(2, NULL, &b, &err), err, PAI_EINVAL, "write");
+  assert_fails(pai_spec_schema(2, test_refuse, &b, &err), err, PAI_EUSER,
+               "schema");
   assert_int_equal(b.len, 0);
   pai__buf_dispose(&b);
 }
 
-static int write_one(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(memory_may_run_out)
 {
   pai_error *err;
-  pai__buf b;
+  pai__buf b = test_buf();
   int rc;
 
-  (void)user_data;
-  pai__buf_init(&b, &pai__libc_alloc);
   rc = pai__spec_schema(alloc, 2, test_collect, &b, &err);
   if (rc < 0)
     test_expect_error(err, PAI_ENOMEM, "memory");
   pai__buf_dispose(&b);
   return rc;
-}
-
-static void memory_may_run_out(void **state)
-{
-  (void)state;
-  test_faults(write_one, NULL);
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(it_says_what_the_tables_say),
-    cmocka_unit_test(tables_are_as_the_schema_needs_them),
-    cmocka_unit_test(absence_means_the_default),
-    cmocka_unit_test(failures_are_told),
-    cmocka_unit_test(memory_may_run_out),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

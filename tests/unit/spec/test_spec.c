@@ -1,140 +1,233 @@
 /* Job files: what is read, and the calls that read.  What is refused, and
  * where, is in test_check.c. */
+#include "cases.h"
 #include "spec/found.h"
 
+#include "base/buf.h"
 #include "spec/spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char full[] = "protocolVersion: \"2\"\n"
-                           "name: train-1\n"
-                           "type: job\n"
-                           "version: 1.0\n"
-                           "jobRetryCount: 3\n"
-                           "prerequisites:\n"
-                           "- {name: img, type: dockerimage, uri: x/y}\n"
-                           "taskRoles:\n"
-                           "  worker:\n"
-                           "    instances: 4\n"
-                           "    completion:\n"
-                           "      minFailedInstances: 2\n"
-                           "      minSucceededInstances: null\n"
-                           "    dockerImage: img\n"
-                           "    extraContainerOptions: {shmMB: 256}\n"
-                           "    resourcePerInstance:\n"
-                           "      cpu: 4\n"
-                           "      memoryMB: 1e3\n"
-                           "      gpu: 0x2\n"
-                           "      ports: {mpi: 2, ssh: 3}\n"
-                           "    commands:\n"
-                           "    - '  echo one  '\n"
-                           "    - |\n"
-                           "      echo two\n"
-                           "      echo three\n"
-                           "  ps:\n"
-                           "    completion: {minSucceededInstances: -1}\n"
-                           "    dockerImage: img\n"
-                           "    resourcePerInstance: {cpu: 1, memoryMB: 64, "
-                           "gpu: 0}\n"
-                           "    commands: [serve]\n";
+static const char full[] =
+  "protocolVersion: \"2\"\nname: train-1\ntype: job\nversion: "
+  "1.0\njobRetryCount: 3\nprerequisites:\n- {name: img, type: dockerimage, "
+  "uri: x/y}\ntaskRoles:\n  worker:\n    instances: 4\n    completion:\n      "
+  "minFailedInstances: 2\n      minSucceededInstances: null\n    dockerImage: "
+  "img\n    extraContainerOptions: {shmMB: 256}\n    resourcePerInstance:\n   "
+  "   cpu: 4\n      memoryMB: 1e3\n      gpu: 0x2\n      ports: {mpi: 2, ssh: "
+  "3}\n    commands:\n    - '  echo one  '\n    - |\n      echo two\n      "
+  "echo three\n  ps:\n    completion: {minSucceededInstances: -1}\n    "
+  "dockerImage: img\n    resourcePerInstance: {cpu: 1, memoryMB: 64, gpu: "
+  "0}\n    commands: [serve]\n";
 
-static int parse(pai_spec **out, const char *text, pai_error **err)
+/* The same, as the views and the other calls tell it: counts, then a line for
+ * the job, for each prerequisite, and some for each role. */
+static const char full_shown[] =
+  "job train-1 by - (-) retries 3 cluster default deployment - gang "
+  "1\ndockerimage img: x/y plugin - auth 0\nrole worker x 4 fails 2 succeeds "
+  "4 retries 0 needs\n  cpus 4 of 4000 memory 1000 gpus 2 shm 256 ib 0\n  "
+  "image img data - output - script -\n  ports mpi 2 ssh 3 http 1\necho "
+  "one\necho two\necho three\nrole ps x 1 fails 1 succeeds -1 retries 0 "
+  "needs\n  cpus 1 of 1000 memory 64 gpus 0 shm 512 ib 0\n  image img data - "
+  "output - script -\n  ports ssh 1 http 1\nserve\n";
+
+static const char other[] =
+  "protocolVersion: 2\nname: n\ntype: job\ncontributor: me\ndescription: "
+  "what\njobRetryCount: 3\nprerequisites:\n- {name: i, type: dockerimage, "
+  "uri: image, auth: {password: p}}\n- {name: d, type: data, uri: [one, two], "
+  "plugin: some.plugin}\n- {name: s, type: script}\ntaskRoles:\n  b:\n    "
+  "instances: 2\n    taskRetryCount: 4\n    completion: {minFailedInstances: "
+  "null, minSucceededInstances: -1}\n    dockerImage: i\n    data: d\n    "
+  "script: s\n    prerequisites: [s, d]\n    extraContainerOptions: {shmMB: "
+  "64, infiniband: 1}\n    resourcePerInstance: {cpu: 1, memoryMB: 2, gpu: 3, "
+  "ports: {p: 5}}\n    commands: ['run <% $data.uri[1] %>']\n  a:\n    "
+  "dockerImage: i\n    resourcePerInstance: {cpu: 1.25, memoryMB: 2, gpu: "
+  "0}\n    commands: [x]\ndeployments: [{name: dep, taskRoles: {b: "
+  "{preCommands: [pre]}}}]\ndefaults: {deployment: dep, virtualCluster: "
+  "vc}\nextras: {gangAllocation: false}\n";
+
+static const char other_shown[] =
+  "job n by me (what) retries 3 cluster vc deployment dep gang 0\ndockerimage "
+  "i: image plugin - auth 1\ndata d: one two plugin some.plugin auth "
+  "0\nscript s: plugin - auth 0\nrole b x 2 fails 1 succeeds -1 retries 4 "
+  "needs s d\n  cpus 1 of 1000 memory 2 gpus 3 shm 64 ib 1\n  image i data d "
+  "output - script s\n  ports p 5 ssh 1 http 1\npre\nrun two\nrole a x 1 "
+  "fails 1 succeeds 1 retries 0 needs\n  cpus 2 of 1250 memory 2 gpus 0 shm "
+  "512 ib 0\n  image i data - output - script -\n  ports ssh 1 http 1\nx\n";
+
+static const char *or_none(const char *s)
 {
-  return pai_spec_parse(out, text, strlen(text), NULL, err);
+  return s != NULL ? s : "-";
 }
 
-static void check_full(const pai_spec *spec)
+static void show_prerequisite(pai__buf *b, const pai_spec *spec, size_t i)
 {
-  const pai__role *r = spec->roles;
+  pai_prerequisite_view v = { .struct_size = sizeof(v) };
+  const char *uri;
 
-  assert_string_equal(pai_spec_name(spec), "train-1");
-  assert_int_equal(pai_spec_retry_count(spec), 3);
-  assert_int_equal(pai_spec_role_count(spec), 2);
-  assert_int_equal(pai_spec_task_count(spec), 5);
-  assert_string_equal(pai_spec_role_name(spec, 0), "worker");
-  assert_string_equal(pai_spec_role_name(spec, 1), "ps");
-  assert_int_equal(pai_spec_role_instances(spec, 0), 4);
-  assert_int_equal(pai_spec_role_instances(spec, 1), 1); /* default */
-  assert_int_equal(pai_spec_role_cpus(spec, 0), 4);
-  assert_int_equal(pai_spec_role_memory_mb(spec, 0), 1000);
-  assert_int_equal(pai_spec_role_gpus(spec, 0), 2);
-  assert_string_equal(pai_spec_role_script(spec, 0),
-                      "echo one\necho two\necho three");
-  assert_int_equal(r[0].shm_mb, 256);
-  assert_int_equal(r[0].min_failed, 2);
-  assert_int_equal(r[0].min_succeeded, 4); /* null: all of them */
-  assert_int_equal(r[1].min_failed, 1);
-  assert_int_equal(r[1].min_succeeded, -1);
-  assert_int_equal(r[0].nports, 3);
-  assert_string_equal(r[0].ports[0].label, "mpi");
-  assert_int_equal(r[0].ports[0].count, 2);
-  assert_string_equal(r[0].ports[1].label, "ssh");
-  assert_int_equal(r[0].ports[1].count, 3); /* as given */
-  assert_string_equal(r[0].ports[2].label, "http");
-  assert_int_equal(r[0].ports[2].count, 1); /* always there */
-  assert_int_equal(r[1].nports, 2);
+  assert_ok(pai_spec_view_prerequisite(spec, i, &v));
+  pai__buf_printf(b, "%s %s:", v.type, v.name);
+  for (size_t k = 0; (uri = pai_spec_prerequisite_uri(spec, i, k)) != NULL;
+       k++)
+    pai__buf_printf(b, " %s", uri);
+  pai__buf_printf(b, " plugin %s auth %d\n", or_none(v.plugin), v.has_auth);
+  assert_null(pai_spec_prerequisite_uri(spec, i, v.uris));
+  if (v.uris > 0)
+    assert_string_equal(v.uri, pai_spec_prerequisite_uri(spec, i, 0));
+  else
+    assert_null(v.uri);
 }
 
-static void every_field_is_read(void **state)
+/* The calls for one field of a role tell what the view does. */
+static void check_role(const pai_spec *spec, size_t i, const pai_role_view *v)
 {
-  pai_spec *spec;
+  assert_string_equal(pai_spec_role_name(spec, i), v->name);
+  assert_string_equal(pai_spec_role_script(spec, i), v->script);
+  assert_int_equal(pai_spec_role_instances(spec, i), v->instances);
+  assert_int_equal(pai_spec_role_cpus(spec, i), v->cpus);
+  assert_int_equal(pai_spec_role_milli_cpus(spec, i), v->milli_cpus);
+  assert_int_equal(pai_spec_role_memory_mb(spec, i), v->memory_mb);
+  assert_int_equal(pai_spec_role_gpus(spec, i), v->gpus);
+  assert_null(pai_spec_role_prerequisite(spec, i, v->prerequisites));
+}
 
-  (void)state;
-  assert_int_equal(parse(&spec, full, NULL), PAI_OK);
-  check_full(spec);
+static void show_role(pai__buf *b, const pai_spec *spec, size_t i)
+{
+  pai_role_view v = { .struct_size = sizeof(v) };
+  pai_port_view port = { .struct_size = sizeof(port) };
+  const char *name;
+
+  assert_ok(pai_spec_view_role(spec, i, &v));
+  check_role(spec, i, &v);
+  pai__buf_printf(b, "role %s x %u fails %d succeeds %d retries %u needs",
+                  v.name, v.instances, v.min_failed, v.min_succeeded,
+                  v.task_retry_count);
+  for (size_t k = 0; (name = pai_spec_role_prerequisite(spec, i, k)) != NULL;
+       k++)
+    pai__buf_printf(b, " %s", name);
+  pai__buf_printf(b, "\n  cpus %u of %llu memory %u gpus %u shm %u ib %d\n",
+                  v.cpus, (unsigned long long)v.milli_cpus, v.memory_mb,
+                  v.gpus, v.shm_mb, v.infiniband);
+  pai__buf_printf(b, "  image %s data %s output %s script %s\n  ports",
+                  v.image, or_none(v.data), or_none(v.output),
+                  or_none(v.script_name));
+  for (size_t k = 0; k < v.ports; k++) {
+    assert_ok(pai_spec_view_port(spec, i, k, &port));
+    pai__buf_printf(b, " %s %u", port.label, port.count);
+  }
+  assert_int_equal(pai_spec_view_port(spec, i, v.ports, &port), PAI_ENOTFOUND);
+  pai__buf_printf(b, "\n%s\n", v.script);
+}
+
+static void expect_spec(const pai_spec *spec, const char *want)
+{
+  pai_job_view v = { .struct_size = sizeof(v) };
+  pai_role_view role = { .struct_size = sizeof(role) };
+  pai_prerequisite_view p = { .struct_size = sizeof(p) };
+  uint32_t tasks = 0;
+  pai__buf b = test_buf();
+
+  assert_ok(pai_spec_view_job(spec, &v));
+  assert_string_equal(pai_spec_name(spec), v.name);
+  assert_int_equal(pai_spec_retry_count(spec), v.retry_count);
+  assert_int_equal(pai_spec_role_count(spec), v.roles);
+  assert_int_equal(pai_spec_task_count(spec), v.tasks);
+  pai__buf_printf(
+    &b, "job %s by %s (%s) retries %u cluster %s deployment %s gang %d\n",
+    v.name, or_none(v.contributor), or_none(v.description), v.retry_count,
+    v.virtual_cluster, or_none(v.deployment), v.gang);
+  for (size_t i = 0; i < v.prerequisites; i++)
+    show_prerequisite(&b, spec, i);
+  for (size_t i = 0; i < v.roles; i++) {
+    show_role(&b, spec, i);
+    tasks += pai_spec_role_instances(spec, i);
+  }
+  assert_int_equal(tasks, v.tasks);
+  assert_string_equal(pai__buf_text(&b), want);
+  assert_int_equal(pai_spec_view_role(spec, v.roles, &role), PAI_ENOTFOUND);
+  assert_int_equal(pai_spec_view_prerequisite(spec, v.prerequisites, &p),
+                   PAI_ENOTFOUND);
+  pai__buf_dispose(&b);
+}
+
+TEST(every_field_is_read)
+{
+  pai_spec *spec = test_spec(full, NULL);
+
+  expect_spec(spec, full_shown);
   assert_ptr_equal(pai_spec_ref(spec), spec);
   pai_spec_unref(spec);
-  check_full(spec); /* one owner is left */
+  expect_spec(spec, full_shown); /* one owner is left */
   assert_null(pai_spec_role_name(spec, 2));
   assert_null(pai_spec_role_script(spec, 2));
+  assert_null(pai_spec_role_prerequisite(spec, 2, 0));
   assert_int_equal(pai_spec_role_instances(spec, 2), 0);
+  assert_int_equal(pai_spec_role_milli_cpus(spec, 2), 0);
   assert_null(pai_spec_note(spec, 0));
+  pai_spec_unref(spec);
+  spec = test_spec(other, NULL);
+  expect_spec(spec, other_shown);
   pai_spec_unref(spec);
   pai_spec_unref(NULL);
 }
 
-static void defaults(void **state)
+TEST(fields_have_defaults)
 {
   pai_spec *spec = test_spec(JOB_HEAD JOB_IMAGE JOB_ROLES, NULL);
-  const pai__role *r = spec->roles;
 
-  (void)state;
-  assert_int_equal(pai_spec_retry_count(spec), 0);
-  assert_int_equal(pai_spec_task_count(spec), 1);
-  assert_int_equal(r->instances, 1);
-  assert_int_equal(r->min_failed, 1);
-  assert_int_equal(r->min_succeeded, 1);
-  assert_int_equal(r->shm_mb, 0); /* not given */
-  assert_int_equal(r->nports, 2);
-  assert_string_equal(r->ports[0].label, "ssh");
-  assert_string_equal(r->ports[1].label, "http");
+  expect_spec(
+    spec, "job n by - (-) retries 0 cluster default deployment - gang "
+          "1\ndockerimage x: x plugin - auth 0\nrole a x 1 fails 1 succeeds 1 "
+          "retries 0 needs\n  cpus 1 of 1000 memory 1 gpus 0 shm 512 ib 0\n  "
+          "image x data - output - script -\n  ports ssh 1 http 1\nc\n");
+  assert_int_equal(spec->roles->shm_mb, 0); /* not given */
   assert_null(pai_spec_unresolved(spec, 0));
   assert_null(spec->obstacle);
   pai_spec_unref(spec);
 }
 
+/* Of an older header, and of a newer one. */
+TEST(structs_of_any_age_are_filled)
+{
+  struct {
+    pai_port_view view;
+    char newer[8];
+  } newer = { .view = { .struct_size = sizeof(newer) }, .newer = "unknown" };
+  pai_port_view older = { .struct_size = sizeof(size_t) };
+  pai_spec *spec = test_spec(other, NULL);
+
+  assert_ok(pai_spec_view_port(spec, 0, 0, &newer.view));
+  assert_string_equal(newer.view.label, "p");
+  assert_int_equal(newer.view.struct_size, sizeof(newer));
+  assert_string_equal(newer.newer, "");
+  assert_int_equal(pai_spec_view_port(spec, 0, 0, &older), PAI_EINVAL);
+  assert_null(older.label);
+  pai_spec_unref(spec);
+}
+
 /* The same file in another spelling. */
 static const char *const same[] = {
-  "{\"protocolVersion\": 2, \"name\": \"n\", \"type\": \"job\",\n"
-  "\t\"prerequisites\": [{\"name\": \"x\", \"type\": \"dockerimage\",\n"
-  "\"uri\": \"x\"}], \"taskRoles\": {\"w\": {\"dockerImage\": \"x\",\n"
-  "\t\"resourcePerInstance\": {\"cpu\": 1, \"memoryMB\": 1.0, \"gpu\": 0},\n"
-  "\t\"commands\": [\"echo \\ud83d\\ude00\"]}}}\n",
+  "{\"protocolVersion\": 2, \"name\": \"n\", \"type\": "
+  "\"job\",\n\t\"prerequisites\": [{\"name\": \"x\", \"type\": "
+  "\"dockerimage\",\n\"uri\": \"x\"}], \"taskRoles\": {\"w\": "
+  "{\"dockerImage\": \"x\",\n\t\"resourcePerInstance\": {\"cpu\": 1, "
+  "\"memoryMB\": 1.0, \"gpu\": 0},\n\t\"commands\": [\"echo "
+  "\\ud83d\\ude00\"]}}}\n",
   "{protocolVersion: 2, name: n, type: job, prerequisites: [{name: x, type: "
   "dockerimage, uri: x}], taskRoles: {w: {dockerImage: x, "
-  "resourcePerInstance: {cpu: 0x1, memoryMB: 1e0, gpu: 0}, commands: "
-  "[\"echo \\U0001F600\"]}}}",
-  "\xef\xbb\xbf" JOB_HEAD "prerequisites:\r\n- name: x\r\n  type: "
-  "dockerimage\r\n  uri: x\r\nextras: {sizes: &s {cpu: 1, memoryMB: 1}}\r\n"
-  "taskRoles:\r\n  ? w\r\n  : dockerImage: x\r\n    resourcePerInstance: "
-  "{<<: *s, gpu: 0}\r\n    commands: [!!str \"echo \xf0\x9f\x98\x80\"]\r\n",
+  "resourcePerInstance: {cpu: 0x1, memoryMB: 1e0, gpu: 0}, commands: [\"echo "
+  "\\U0001F600\"]}}}",
+  "\xef\xbb\xbf" JOB_HEAD
+  "prerequisites:\r\n- name: x\r\n  type: dockerimage\r\n  uri: x\r\nextras: "
+  "{sizes: &s {cpu: 1, memoryMB: 1}}\r\ntaskRoles:\r\n  ? w\r\n  : "
+  "dockerImage: x\r\n    resourcePerInstance: {<<: *s, gpu: 0}\r\n    "
+  "commands: [!!str \"echo \xf0\x9f\x98\x80\"]\r\n",
 };
 
-static void json_and_yaml_are_read(void **state)
+TEST(json_and_yaml_are_read)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(same); i++) {
     pai_spec *spec = test_spec(same[i], NULL);
 
@@ -147,35 +240,29 @@ static void json_and_yaml_are_read(void **state)
 }
 
 /* A file of version 1 is one of version 2 from there on. */
-static void job_configs_are_imported(void **state)
+TEST(job_configs_are_imported)
 {
   static const char v1[] =
-    "// said\n{\"jobName\": \"a.b\", \"image\": \"i\", \"retryCount\": \"2\","
-    "\"taskRoles\": [{\"name\": \"r\", \"taskNumber\": 3, \"cpuNumber\": 2,"
-    "\"memoryMB\": 7, \"gpuNumber\": 1, \"command\": \"run <% x\","
-    "\"minFailedTaskCount\": null, \"portList\": [{\"label\": \"p\","
-    "\"portNumber\": 4}]}]}";
+    "// said\n{\"jobName\": \"a.b\", \"image\": \"i\", \"retryCount\": "
+    "\"2\",\"taskRoles\": [{\"name\": \"r\", \"taskNumber\": 3, "
+    "\"cpuNumber\": 2,\"memoryMB\": 7, \"gpuNumber\": 1, \"command\": \"run "
+    "<% x\",\"minFailedTaskCount\": null, \"portList\": [{\"label\": "
+    "\"p\",\"portNumber\": 4}]}]}";
   pai_spec *spec = test_spec(v1, NULL);
-  const pai__role *r = spec->roles;
 
-  (void)state;
-  assert_int_equal(pai_spec_retry_count(spec), 2);
-  assert_int_equal(pai_spec_role_count(spec), 1);
-  assert_string_equal(r->name, "r");
-  assert_int_equal(r->instances, 3);
-  assert_int_equal(r->cpus, 2);
-  assert_int_equal(r->memory_mb, 7);
-  assert_int_equal(r->gpus, 1);
-  assert_int_equal(r->min_failed, -1);
-  assert_string_equal(r->ports[0].label, "p");
-  assert_int_equal(r->ports[0].count, 4);
-  assert_non_null(strstr(r->script, "run <% x"));
+  expect_spec(
+    spec,
+    "job a_b by - (-) retries 2 cluster default deployment default gang "
+    "1\ndockerimage default_image: i plugin - auth 0\nrole r x 3 fails -1 "
+    "succeeds -1 retries 0 needs\n  cpus 2 of 2000 memory 7 gpus 1 shm 64 ib "
+    "0\n  image default_image data - output - script -\n  ports p 4 ssh 1 "
+    "http 1\nset +o errexit +o nounset +o pipefail\nrun <% x\n");
   assert_null(pai_spec_unresolved(spec, 0));
   pai_spec_unref(spec);
 }
 
 /* Trees that are odd and legal. */
-static void odd_files(void **state)
+TEST(odd_files)
 {
   static const char *const odd[] = {
     ROLE_WITH("extraContainerOptions: {infiniband: [], x: 2000-01-01}"),
@@ -184,19 +271,12 @@ static void odd_files(void **state)
     JOB_WITH("extras: {com.microsoft.pai.runtimeplugin: 1, storages: x, "
              "gangAllocation: [], hivedScheduler: 2, "
              "jobStatusChangeNotification: 3}"),
-    JOB_HEAD JOB_IMAGE
-    "taskRoles: {a: {dockerImage: x, commands: [c], resourcePerInstance: "
-    "{cpu: .inf, memoryMB: 1e300, gpu: 99999999999999999999, ports: "
-    "[1, 1234567890123]}}}\n",
-    JOB_HEAD JOB_IMAGE
-    "taskRoles: {a: {dockerImage: x, commands: [c], resourcePerInstance: "
-    "{cpu: -.inf, memoryMB: 0, gpu: 0, ports: '-1'}}}\n",
-    JOB_HEAD JOB_IMAGE
-    "taskRoles: {a: {dockerImage: x, commands: [c], resourcePerInstance: "
-    "{cpu: 0, memoryMB: 0, gpu: 0, ports: 2000-01-01}}}\n",
+    JOB_SIZED("cpu: .inf, memoryMB: 1e300, gpu: 99999999999999999999, ports: "
+              "[1, 1234567890123]"),
+    JOB_SIZED("cpu: -.inf, memoryMB: 0, gpu: 0, ports: '-1'"),
+    JOB_SIZED("cpu: 0, memoryMB: 0, gpu: 0, ports: 2000-01-01"),
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(odd); i++) {
     pai_spec *spec = test_spec(odd[i], NULL);
 
@@ -205,50 +285,46 @@ static void odd_files(void **state)
   }
 }
 
-/* The error of a call is the report's first. */
-static void parse_tells_the_first_error(void **state)
+/* The error of a call is the report's first; but what lacks is mostly what was
+ * misspelt. */
+TEST(parse_tells_the_telling_error)
 {
-  static const char text[] = ROLE_WITH("instances: 0\n    x: 1");
-  pai_error *err;
-  pai_spec *spec;
+  static const struct {
+    const char *text;
+    uint32_t line, column;
+    const char *pointer, *help, *message;
+  } rows[] = {
+    { ROLE_WITH("instances: 0\n    x: 1"), 10, 16, "/taskRoles/a/instances",
+      "use 1 or more", "instances cannot be 0" },
+    { JOB_HEAD JOB_IMAGE "taskRole: {}\n", 5, 1, "/taskRole",
+      "did you mean 'taskRoles'?", "no field 'taskRole'" },
+    { JOB_HEAD JOB_IMAGE, 1, 1, "", "add taskRoles: task roles",
+      "lacks the field 'taskRoles'" },
+  };
 
-  (void)state;
-  assert_int_equal(parse(&spec, text, &err), PAI_EINVAL);
-  assert_null(spec);
-  assert_int_equal(pai_error_line(err), 10);
-  assert_int_equal(pai_error_column(err), 16);
-  assert_string_equal(pai_error_pointer(err), "/taskRoles/a/instances");
-  assert_string_equal(pai_error_help(err), "give 1 or more");
-  test_expect_error(err, PAI_EINVAL, "instances cannot be 0");
-  assert_int_equal(parse(&spec, text, NULL), PAI_EINVAL);
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    size_t len = strlen(rows[i].text);
+    pai_error *err;
+    pai_spec *spec;
+
+    assert_int_equal(pai_spec_parse(&spec, rows[i].text, len, NULL, &err),
+                     PAI_EINVAL);
+    assert_null(spec);
+    assert_int_equal(pai_error_line(err), rows[i].line);
+    assert_int_equal(pai_error_column(err), rows[i].column);
+    assert_string_equal(pai_error_pointer(err), rows[i].pointer);
+    assert_string_equal(pai_error_help(err), rows[i].help);
+    test_expect_error(err, PAI_EINVAL, rows[i].message);
+    assert_int_equal(pai_spec_parse(&spec, rows[i].text, len, NULL, NULL),
+                     PAI_EINVAL);
+  }
 }
 
-/* What lacks is mostly what was misspelt. */
-static void parse_tells_the_telling_error(void **state)
-{
-  static const char misspelt[] = JOB_HEAD JOB_IMAGE "taskRole: {}\n";
-  static const char lacking[] = JOB_HEAD JOB_IMAGE;
-  pai_spec *spec;
-  pai_error *err;
-
-  (void)state;
-  assert_int_equal(
-    pai_spec_parse(&spec, misspelt, sizeof(misspelt) - 1, NULL, &err),
-    PAI_EINVAL);
-  assert_string_equal(pai_error_help(err), "did you mean 'taskRoles'?");
-  test_expect_error(err, PAI_EINVAL, "no field 'taskRole'");
-  assert_int_equal(
-    pai_spec_parse(&spec, lacking, sizeof(lacking) - 1, NULL, &err),
-    PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "lacks the field 'taskRoles'");
-}
-
-static void beyond_the_end_is_nothing(void **state)
+TEST(beyond_the_end_is_nothing)
 {
   pai_report *report;
 
-  (void)state;
-  assert_int_equal(pai_spec_check(&report, NULL, "", 0, NULL, NULL), PAI_OK);
+  assert_ok(pai_spec_check(&report, NULL, "", 0, NULL, NULL));
   assert_int_equal(pai_report_count(report), 1);
   assert_non_null(pai_report_get(report, 0));
   assert_null(pai_report_get(report, 1));
@@ -257,19 +333,18 @@ static void beyond_the_end_is_nothing(void **state)
   pai_report_free(NULL);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
   pai_spec_options o = { .struct_size = 3 };
   pai_report *report;
   pai_spec *spec;
   pai_error *err;
 
-  (void)state;
-  assert_int_equal(pai_spec_parse(&spec, full, 1, &o, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "struct_size");
+  assert_fails(pai_spec_parse(&spec, full, 1, &o, &err), err, PAI_EINVAL,
+               "struct_size");
   assert_int_equal(pai_spec_parse(NULL, full, 1, NULL, NULL), PAI_EINVAL);
-  assert_int_equal(pai_spec_parse(&spec, NULL, 0, NULL, &err), PAI_EINVAL);
-  test_expect_error(err, PAI_EINVAL, "pai_spec_parse()");
+  assert_fails(pai_spec_parse(&spec, NULL, 0, NULL, &err), err, PAI_EINVAL,
+               "pai_spec_parse()");
   assert_int_equal(pai_spec_check(&report, &spec, full, 1, &o, &err),
                    PAI_EINVAL);
   assert_null(report);
@@ -281,25 +356,24 @@ static void bad_arguments_are_refused(void **state)
                    PAI_EINVAL);
 }
 
-static void files_are_loaded_and_named_in_errors(void **state)
+TEST(files_are_loaded_and_named_in_errors)
 {
   char path[] = "/tmp/openpai-spec-XXXXXX";
   int fd = mkstemp(path);
   pai_error *err;
   pai_spec *spec;
 
-  (void)state;
   assert_true(fd >= 0);
   assert_int_equal(write(fd, full, sizeof(full) - 1), sizeof(full) - 1);
   (void)close(fd);
-  assert_int_equal(pai_spec_load(&spec, path, NULL, NULL), PAI_OK);
-  check_full(spec);
+  assert_ok(pai_spec_load(&spec, path, NULL, NULL));
+  expect_spec(spec, full_shown);
   pai_spec_unref(spec);
   (void)unlink(path);
-  assert_int_equal(pai_spec_load(&spec, path, NULL, &err), PAI_ENOTFOUND);
-  test_expect_error(err, PAI_ENOTFOUND, path);
-  assert_int_equal(pai_spec_load(&spec, "/", NULL, &err), PAI_EIO);
-  test_expect_error(err, PAI_EIO, "cannot read /");
+  assert_fails(pai_spec_load(&spec, path, NULL, &err), err, PAI_ENOTFOUND,
+               path);
+  assert_fails(pai_spec_load(&spec, "/", NULL, &err), err, PAI_EIO,
+               "cannot read /");
 }
 
 /* --- failing memory -------------------------------------------------------- */
@@ -308,24 +382,23 @@ static void files_are_loaded_and_named_in_errors(void **state)
 static const char *const everything[] = {
   full,
   JOB_HEAD
-  "version: 1\njobRetryCount: 1\nprerequisites:\n"
-  "- {name: x, type: dockerimage, uri: x, auth: {username: u, password: "
-  "<% $secrets.p %>}}\n- {name: d, type: data, uri: [u]}\n"
-  "- {name: d, type: script, uri: s}\nparameters: {p: 1, q: [a, {b: c}]}\n"
-  "secrets: {p: hush}\ndeployments: [{name: e, taskRoles: {a: {preCommands: "
-  "['<% $parameters.q[1].b %>']}, z: {postCommands: [x]}}}]\n"
-  "defaults: {deployment: e}\nextras: {storages: [], gangAllocation: 1}\n"
-  "taskRoles:\n  a: {instances: 2, completion: {minFailedInstances: 3}, "
-  "taskRetryCount: 1, data: d, dockerImage: x, resourcePerInstance: &s {cpu: "
-  "1, memoryMB: 1, gpu: 0, ports: {a: 2, b: 0}}, commands: ['<% $data.uri[0] "
-  "%>', '<% nothing %> <% $secrets.p %> <% $secrets.q %>']}\n"
-  "  B_b: {dockerImage: x, resourcePerInstance: *s, commands: [c]}\n",
+  "version: 1\njobRetryCount: 1\nprerequisites:\n- {name: x, type: "
+  "dockerimage, uri: x, auth: {username: u, password: <% $secrets.p %>}}\n- "
+  "{name: d, type: data, uri: [u]}\n- {name: d, type: script, uri: "
+  "s}\nparameters: {p: 1, q: [a, {b: c}]}\nsecrets: {p: hush}\ndeployments: "
+  "[{name: e, taskRoles: {a: {preCommands: ['<% $parameters.q[1].b %>']}, z: "
+  "{postCommands: [x]}}}]\ndefaults: {deployment: e}\nextras: {storages: [], "
+  "gangAllocation: 1}\ntaskRoles:\n  a: {instances: 2, completion: "
+  "{minFailedInstances: 3}, taskRetryCount: 1, data: d, dockerImage: x, "
+  "resourcePerInstance: &s {cpu: 1, memoryMB: 1, gpu: 0, ports: {a: 2, b: "
+  "0}}, commands: ['<% $data.uri[0] %>', '<% nothing %> <% $secrets.p %> <% "
+  "$secrets.q %>']}\n  B_b: {dockerImage: x, resourcePerInstance: *s, "
+  "commands: [c]}\n",
   "name: 1\ntype: jib\nextrsa: 1\nprerequisites: [1, {}, {type: x}, {type: "
-  "data, name: d, uri: u}, {type: data, name: d}]\nsecrets: s\n"
-  "deployments: [{name: d, taskRoles: {a: {preCommands: []}}}]\n"
-  "defaults: {deployment: e}\ntaskRoles: {1: {}, a: {dockerImage: x, "
-  "instances: 0, commands: [1], prerequisites: [y], resourcePerInstance: "
-  "{cpu: 1e9}}}\n",
+  "data, name: d, uri: u}, {type: data, name: d}]\nsecrets: s\ndeployments: "
+  "[{name: d, taskRoles: {a: {preCommands: []}}}]\ndefaults: {deployment: "
+  "e}\ntaskRoles: {1: {}, a: {dockerImage: x, instances: 0, commands: [1], "
+  "prerequisites: [y], resourcePerInstance: {cpu: 1e9}}}\n",
   JOB_HEAD JOB_IMAGE "taskRoles: {a: {" ROLE_FIELDS ", instances: 100001}}",
   "{\"jobName\": \"a b\", \"image\": \"\", \"taskRoles\": [{\"name\": "
   "\"r\"}]}",
@@ -336,26 +409,6 @@ static const char *const everything[] = {
   "// x\n{\"a\": 1,}",
   "a: [1,\n",
 };
-
-static int check_body(const pai_alloc *alloc, void *user_data)
-{
-  pai_spec_options o = PAI_SPEC_OPTIONS_INIT;
-  const char *text = user_data;
-  pai_report *report = NULL;
-  pai_spec *spec = NULL;
-  int rc;
-
-  o.alloc = alloc;
-  rc = pai_spec_check(&report, &spec, text, strlen(text), &o, NULL);
-  assert_int_equal(rc == PAI_OK, report != NULL);
-  if (rc == PAI_OK)
-    assert_int_equal(spec != NULL, pai_report_valid(report));
-  if (spec != NULL && text == full)
-    check_full(spec);
-  pai_spec_unref(spec);
-  pai_report_free(report);
-  return rc;
-}
 
 static int parse_body(const pai_alloc *alloc, void *user_data)
 {
@@ -373,20 +426,22 @@ static int parse_body(const pai_alloc *alloc, void *user_data)
   return rc == PAI_EINVAL || rc == PAI_ELIMIT ? PAI_OK : rc;
 }
 
-static void failing_memory(void **state)
+TEST(failing_memory)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(everything); i++) {
-    test_faults(check_body, (void *)(uintptr_t)everything[i]);
+    test_spec_faults(everything[i], NULL);
     test_faults(parse_body, (void *)(uintptr_t)everything[i]);
   }
 }
 
-static void nothing_has_nothing(void **state)
+TEST(nothing_has_nothing)
 {
+  pai_job_view job = { .struct_size = sizeof(job) };
+  pai_role_view role = { .struct_size = sizeof(role) };
+  pai_port_view port = { .struct_size = sizeof(port) };
+  pai_prerequisite_view prerequisite = { .struct_size = sizeof(prerequisite) };
   int masked = 1;
 
-  (void)state;
   assert_null(pai_spec_name(NULL));
   assert_int_equal(pai_spec_retry_count(NULL), 0);
   assert_int_equal(pai_spec_role_count(NULL), 0);
@@ -400,24 +455,10 @@ static void nothing_has_nothing(void **state)
   assert_int_equal(pai_report_count(NULL), 0);
   assert_int_equal(pai_report_valid(NULL), 0);
   assert_null(pai_report_get(NULL, 0));
-}
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_field_is_read),
-    cmocka_unit_test(defaults),
-    cmocka_unit_test(json_and_yaml_are_read),
-    cmocka_unit_test(job_configs_are_imported),
-    cmocka_unit_test(odd_files),
-    cmocka_unit_test(parse_tells_the_first_error),
-    cmocka_unit_test(parse_tells_the_telling_error),
-    cmocka_unit_test(beyond_the_end_is_nothing),
-    cmocka_unit_test(nothing_has_nothing),
-    cmocka_unit_test(bad_arguments_are_refused),
-    cmocka_unit_test(files_are_loaded_and_named_in_errors),
-    cmocka_unit_test(failing_memory),
-  };
-
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  assert_int_equal(pai_spec_view_job(NULL, &job), PAI_EINVAL);
+  assert_int_equal(pai_spec_view_role(NULL, 0, &role), PAI_EINVAL);
+  assert_int_equal(pai_spec_view_port(NULL, 0, 0, &port), PAI_EINVAL);
+  assert_int_equal(pai_spec_view_prerequisite(NULL, 0, &prerequisite),
+                   PAI_EINVAL);
+  assert_null(pai_spec_role_prerequisite(NULL, 0, 0));
 }

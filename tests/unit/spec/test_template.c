@@ -1,7 +1,130 @@
-/* Templates: what a text becomes, what is refused and where. */
-#include "spec/rendered.h"
+/* Templates: what a text becomes, what is refused and where, limits. */
+#include "cases.h"
+#include "documents.h"
+
+#include "spec/template/template.h"
 
 #include <stdio.h>
+
+#define P "$parameters."
+#define S "<% $parameters.s %>"
+
+static const char document[] =
+  "parameters:\n"
+  "  s: text\n"
+  "  empty: ''\n"
+  "  zero: 0\n"
+  "  negative: -0.0\n"
+  "  one: 1.0\n"
+  "  hex: 0x1F\n"
+  "  large: 1e21\n"
+  "  small: 1e-7\n"
+  "  inf: .inf\n"
+  "  no: false\n"
+  "  nul: ~\n"
+  "  html: <&>\"'/`=\n"
+  "  tagged: <% $parameters.s %> <% $secrets.k %>\n"
+  "  lines: \"one\\ntwo\\n\"\n"
+  "  wide: \"a\\u00e9\\u4f60\\U0001F600z\"\n"
+  "  list: [1, two, [3, [~, 4, {a: 1}], []], ~, 2020-01-02, !!binary aGk=]\n"
+  "  nothing: []\n"
+  "  hollow: [[[]], []]\n"
+  "  map: {a b: space, c-d: dash, '': blank, '0': key, length: own, n: ~}\n"
+  "  deep: {x: [{y: [z]}]}\n"
+  "  merged: {<<: {m: merged}}\n"
+  "  date: 2001-12-14t21:59:43.10-05:00\n"
+  "  bytes: !!binary aGn/\n"
+  "  toString: own\n"
+  "data: {uri: [http://a, http://b], name: d}\n"
+  "secrets: {k: <% $secrets.k %>, list: [x]}\n"
+  "string: root\n";
+
+static pai__tree *tree;
+
+static int read_document(void **state)
+{
+  (void)state;
+  return pai__yaml_parse(&tree, document, strlen(document), NULL, NULL);
+}
+
+static int free_document(void **state)
+{
+  (void)state;
+  pai__tree_free(tree);
+  return 0;
+}
+
+TEST_AROUND_ALL(read_document, free_document);
+
+/* The scopes of a command. */
+static pai__template_scope scopes[4];
+
+static const pai__template *command_template(void)
+{
+  static pai__template t = { .scopes = scopes, .nscopes = 4 };
+
+  scopes[0] = (pai__template_scope){ "$parameters", tree,
+                                     pai__tree_get(tree, 0, "parameters") };
+  scopes[1] =
+    (pai__template_scope){ "$data", tree, pai__tree_get(tree, 0, "data") };
+  scopes[2] = (pai__template_scope){ "$script", tree, PAI__NO_NODE };
+  scopes[3] =
+    (pai__template_scope){ "$output", tree, pai__tree_get(tree, 0, "string") };
+  return &t;
+}
+
+static void shows(const pai__template *t, const char *text, const char *want)
+{
+  pai__template_fault fault = { 0, "" };
+  pai__buf out = test_buf();
+  int rc;
+
+  pai__buf_str(&out, " "); /* what is there stays */
+  rc = pai__template_render(&out, text, strlen(text), t, &fault);
+  if (rc != PAI_OK)
+    fail_msg("%s: %s at %zu", text, fault.what, fault.at);
+  assert_int_equal(pai__buf_text(&out)[0], ' ');
+  if (strcmp(pai__buf_text(&out) + 1, want) != 0)
+    fail_msg("%s\nbecame %s\nnot    %s", text, pai__buf_text(&out) + 1, want);
+  pai__buf_dispose(&out);
+}
+
+static void expect_refusal(const pai__template *t, const char *text, int code,
+                           size_t at, const char *part)
+{
+  pai__template_fault fault = { 0, "" };
+  pai__buf out = test_buf();
+
+  pai__buf_str(&out, "before");
+  assert_int_equal(pai__template_render(&out, text, strlen(text), t, &fault),
+                   code);
+  if (strstr(fault.what, part) == NULL || fault.at != at)
+    fail_msg("%.80s: %s at %zu", text, fault.what, fault.at);
+  assert_string_equal(pai__buf_text(&out), "before");
+  assert_int_equal(out.len, 6);
+  assert_int_equal(pai__template_render(&out, text, strlen(text), t, NULL),
+                   code);
+  pai__buf_dispose(&out);
+}
+
+/* What a callback was told. */
+typedef struct heard {
+  char name[256];
+  size_t at;
+  int count, answer;
+} heard;
+
+static int hear(void *user_data, const char *name, size_t len, size_t at)
+{
+  heard *h = user_data;
+
+  assert_true(len < sizeof(h->name));
+  memcpy(h->name, name, len);
+  h->name[len] = '\0';
+  h->at = at;
+  h->count++;
+  return h->answer;
+}
 
 /* --- values ------------------------------------------------------------- */
 
@@ -78,9 +201,8 @@ static const struct {
     "text" },
 };
 
-static void values_are_javascripts(void **state)
+TEST(values_are_javascripts)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(values); i++) {
     char text[256], want[256];
 
@@ -90,15 +212,38 @@ static void values_are_javascripts(void **state)
   }
 }
 
-/* What stands between the delimiters, and the name that is written back. */
+/* What has no value, below $parameters, */
+static const char *const no_parameters[] = {
+  "missing",   "nul",         "nul.x",           "map.n",
+  "list[-1]",  "list[ 1]",    "list['1']",       "list[]",
+  "list[1",    "list[1 ]",    "list.1a",         "one.length",
+  "no.length", "date.length", "deep.length",     "s.length.length",
+  ".s",        "merged.<<",   "map.constructor", "list.join",
+  "s.big",     "one.toFixed"
+};
+
+/* and elsewhere; it is written back as it is, */
+static const char *const no_values[] = {
+  "parameters.s",
+  "$foo",
+  "$param",
+  "$parameters2.s",
+  "$parameters .s",
+  "$script",
+  "$script.name",
+  ".$parameters",
+  "..",
+  "",
+  "a <% b",
+  "toString",
+  "__proto__",
+};
+
+/* or with an index as a key, and without white space. */
 static const struct {
   const char *name, *want;
-} unresolved[] = {
-  { P "missing", P "missing" },
+} respelt[] = {
   { P "missing.x[1]", P "missing.x.1" },
-  { P "nul", P "nul" },
-  { P "nul.x", P "nul.x" },
-  { P "map.n", P "map.n" },
   { P "list[3]", P "list.3" },
   { "  " P "missing  ", P "missing" },
   { P "list[6]", P "list.6" },
@@ -106,76 +251,52 @@ static const struct {
   { P "list[01]", P "list.01" },
   { P "list[4294967296]", P "list.4294967296" },
   { P "list[18446744073709551617]", P "list.18446744073709551617" },
-  { P "list[-1]", P "list[-1]" },
-  { P "list[ 1]", P "list[ 1]" },
-  { P "list['1']", P "list['1']" },
-  { P "list[]", P "list[]" },
-  { P "list[1", P "list[1" },
-  { P "list[1 ]", P "list[1 ]" },
   { P "list[[1]]", P "list[.1]" },
-  { P "list.1a", P "list.1a" },
   { P "s[4]", P "s.4" },
   { P "wide[6]", P "wide.6" },
   { P "empty[0]", P "empty.0" },
   { P "bytes[3]", P "bytes.3" },
-  { P "one.length", P "one.length" },
-  { P "no.length", P "no.length" },
-  { P "date.length", P "date.length" },
-  { P "deep.length", P "deep.length" },
-  { P "s.length.length", P "s.length.length" },
-  { P ".s", P ".s" },
-  { P "merged.<<", P "merged.<<" },
-  /* other roots */
-  { "parameters.s", "parameters.s" },
-  { "$foo", "$foo" },
-  { "$param", "$param" },
-  { "$parameters2.s", "$parameters2.s" },
-  { "$parameters .s", "$parameters .s" },
   { "$secrets.list[0]", "$secrets.list.0" },
-  { "$script", "$script" },
-  { "$script.name", "$script.name" },
-  { ".$parameters", ".$parameters" },
-  { "..", ".." },
-  { "", "" },
   { " \n ", "" },
-  { "a <% b", "a <% b" },
   { "\u200b" P "s", "\u200b" P "s" }, /* no white space to JavaScript */
   { "\xc2\x85" P "s", "\xc2\x85" P "s" },
-  /* what JavaScript's objects inherit */
-  { "toString", "toString" },
-  { "__proto__", "__proto__" },
-  { P "map.constructor", P "map.constructor" },
-  { P "list.join", P "list.join" },
-  { P "s.big", P "s.big" },
-  { P "one.toFixed", P "one.toFixed" },
 };
 
-static void what_has_no_value_stays(void **state)
+static void stays(const char *name, const char *written)
 {
-  (void)state;
-  for (size_t i = 0; i < PAI__LEN(unresolved); i++) {
-    char text[256], want[256];
-    heard h = { .count = 0 };
-    pai__template t = *command_template();
+  char text[256], want[256];
+  heard h = { .count = 0 };
+  pai__template t = *command_template();
 
-    t.unresolved = hear;
-    t.user_data = &h;
-    (void)snprintf(text, sizeof(text), "\u00e9 <%%%s%%>b", unresolved[i].name);
-    (void)snprintf(want, sizeof(want), "\u00e9 <%% %s %%>b",
-                   unresolved[i].want);
-    shows(&t, text, want);
-    assert_string_equal(h.name, unresolved[i].want);
-    assert_int_equal(h.at, 3);
-    assert_int_equal(h.count, 1);
-  }
+  t.unresolved = hear;
+  t.user_data = &h;
+  (void)snprintf(text, sizeof(text), "\u00e9 <%%%s%%>b", name);
+  (void)snprintf(want, sizeof(want), "\u00e9 <%% %s %%>b", written);
+  shows(&t, text, want);
+  assert_string_equal(h.name, written);
+  assert_int_equal(h.at, 3);
+  assert_int_equal(h.count, 1);
 }
 
-static void only_tags_that_stay_are_told(void **state)
+TEST(what_has_no_value_stays)
+{
+  char name[256];
+
+  for (size_t i = 0; i < PAI__LEN(no_parameters); i++) {
+    (void)snprintf(name, sizeof(name), P "%s", no_parameters[i]);
+    stays(name, name);
+  }
+  for (size_t i = 0; i < PAI__LEN(no_values); i++)
+    stays(no_values[i], no_values[i]);
+  for (size_t i = 0; i < PAI__LEN(respelt); i++)
+    stays(respelt[i].name, respelt[i].want);
+}
+
+TEST(only_tags_that_stay_are_told)
 {
   heard h = { .count = 0 };
   pai__template t = *command_template();
 
-  (void)state;
   t.unresolved = hear;
   t.user_data = &h;
   shows(&t, "<%! x %><%& x %><%> x %><%# x %><% x %><%/ x %><% " P "s %>",
@@ -187,25 +308,22 @@ static void only_tags_that_stay_are_told(void **state)
   assert_int_equal(h.count, 2);
 }
 
-static void a_callback_that_fails_ends_it(void **state)
+TEST(a_callback_that_fails_ends_it)
 {
-  heard h = { .answer = PAI_EUSER };
+  static const int answers[] = { PAI_EUSER, 1 };
   pai__template t = *command_template();
-  pai__buf out;
+  pai__buf out = test_buf();
 
-  (void)state;
   t.unresolved = hear;
-  t.user_data = &h;
-  pai__buf_init(&out, &pai__libc_alloc);
-  assert_int_equal(pai__template_render(&out, "a<% x %><% y %>", 15, &t, NULL),
-                   PAI_EUSER);
-  assert_int_equal(h.count, 1);
-  assert_int_equal(out.len, 0);
-  h.answer = 1;
-  assert_int_equal(pai__template_render(&out, "a<% x %><% y %>", 15, &t, NULL),
-                   1);
-  assert_int_equal(h.count, 2);
-  assert_int_equal(out.len, 0);
+  for (size_t i = 0; i < PAI__LEN(answers); i++) {
+    heard h = { .answer = answers[i] };
+
+    t.user_data = &h;
+    assert_int_equal(
+      pai__template_render(&out, "a<% x %><% y %>", 15, &t, NULL), answers[i]);
+    assert_int_equal(h.count, 1);
+    assert_int_equal(out.len, 0);
+  }
   pai__buf_dispose(&out);
 }
 
@@ -225,14 +343,14 @@ static const struct {
   /* kinds of tags that give nothing */
   { "a<%& " P "s %>b", "ab" },
   { "a<%{ " P "s }%>b", "ab" },
-  { "a<%{ " P "s }%>%>b", "a%>b" },
   { "a<%{ x %> y }%>b", "ab" },
   { "a<%{ x }}%>b", "ab" },
   { "a<%! any <% thing %>b", "ab" },
   { "a<%> s %>b", "ab" },
-  { "a <%  !  x %> b", "a  b" },
   { "a<%# " P "s %> " S " <%/ " P "s %>b", "ab" },
   { "a<%^ " P "missing %> x <%/ " P "missing %>b", "ab" },
+  { "a<%{ " P "s }%>%>b", "a%>b" },
+  { "a <%  !  x %> b", "a  b" },
   { "a<%#x%>b<%^y%>c<%/y%>d<%/x%>e", "ae" },
   { "a<%#x%><%/ x%>" S, "atext" },
   { "a<%#%>b<%/%>c", "ac" },
@@ -270,9 +388,8 @@ static const struct {
   { "a<%={{ }}=%>{{! c }}b", "ab" },
 };
 
-static void texts_are_read_as_mustache_does(void **state)
+TEST(texts_are_read_as_mustache_does)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(texts); i++)
     shows(command_template(), texts[i].text, texts[i].want);
 }
@@ -304,48 +421,153 @@ static const struct {
   { "a <%= [ =%>", 2, "two delimiters" },
 };
 
-static void broken_texts_are_refused(void **state)
+TEST(broken_texts_are_refused)
 {
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(refused); i++)
     expect_refusal(command_template(), refused[i].text, PAI_EINVAL,
                    refused[i].at, refused[i].part);
 }
 
-/* --- two passes --------------------------------------------------------- */
+/* --- limits ------------------------------------------------------------- */
 
-static void secrets_come_second(void **state)
+TEST(the_result_is_bounded)
 {
-  static const char text[] = "<% $parameters.tagged%> <%$secrets.list[0] %> "
-                             "<%$secrets.none%> <% $parameters.none %>";
-  pai__buf first;
+  heard h = { .count = 0 };
+  pai__template t = *command_template();
 
-  (void)state;
-  pai__buf_init(&first, &pai__libc_alloc);
-  assert_int_equal(
-    pai__template_render(&first, text, strlen(text), command_template(), NULL),
-    PAI_OK);
-  assert_string_equal(pai__buf_text(&first),
-                      "<% $parameters.s %> <% $secrets.k %> "
-                      "<% $secrets.list.0 %> <% $secrets.none %> "
-                      "<% $parameters.none %>");
-  shows(secrets_template(), pai__buf_text(&first),
-        "<% $parameters.s %> <% $secrets.k %> x <% $secrets.none %> "
-        "<% $parameters.none %>");
-  pai__buf_dispose(&first);
+  t.unresolved = hear;
+  t.user_data = &h;
+  t.max_bytes = 9;
+  shows(&t, "12345" S, "12345text");
+  expect_refusal(&t, "123456" S, PAI_ELIMIT, 6, "too long");
+  expect_refusal(&t, S "123456", PAI_ELIMIT, 19, "too long");
+  expect_refusal(&t, "<% 1234 %>", PAI_ELIMIT, 0, "too long");
+  assert_int_equal(h.count, 0);
+  shows(&t, "<%#x%>1234567890<%/x%>", ""); /* what is dropped costs nothing */
+  t.max_bytes = SIZE_MAX;
+  shows(&t, S, "text");
 }
 
-int main(void)
+/* A list that a short text makes long, and a string, of some kilobytes. */
+static pai__tree *large_tree(void)
 {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(values_are_javascripts),
-    cmocka_unit_test(what_has_no_value_stays),
-    cmocka_unit_test(only_tags_that_stay_are_told),
-    cmocka_unit_test(a_callback_that_fails_ends_it),
-    cmocka_unit_test(texts_are_read_as_mustache_does),
-    cmocka_unit_test(broken_texts_are_refused),
-    cmocka_unit_test(secrets_come_second),
-  };
+  pai__yaml_options opts = { .alias_factor = 2000 };
+  pai__tree *t;
+  pai__buf b = test_buf();
 
-  return cmocka_run_group_tests(tests, read_document, free_document);
+  pai__buf_str(&b, "s: &s ");
+  for (int i = 0; i < 1 << 16; i++)
+    pai__buf_char(&b, 'x');
+  pai__buf_str(&b, "\nlist: [*s");
+  for (int i = 0; i < 999; i++)
+    pai__buf_str(&b, ", *s");
+  pai__buf_str(&b, "]\n");
+  t = test_yaml_parse(pai__buf_text(&b), &opts);
+  pai__buf_dispose(&b);
+  return t;
+}
+
+/* Appends what a long text becomes; *at is where it is refused. */
+static int render_to(pai__buf *out, const pai__buf *text,
+                     const pai__template *t, size_t *at)
+{
+  pai__template_fault fault = { 0, "" };
+  int rc =
+    pai__template_render(out, pai__buf_text(text), text->len, t, &fault);
+
+  *at = fault.at;
+  return rc;
+}
+
+TEST(values_have_a_price)
+{
+  static const char tag[] = "<%$x.s.length%>";
+  pai__tree *large = large_tree();
+  pai__template_scope scope = { "$x", large, 0 };
+  pai__template t = { .scopes = &scope, .nscopes = 1 };
+  test_tally tally;
+  pai__buf out, text = test_buf();
+  size_t at;
+
+  test_tally_init(&tally);
+  pai__buf_init(&out, &tally.alloc);
+  pai__buf_str(&text, "<%$x.list%>"); /* that aliases make much of */
+  assert_int_equal(render_to(&out, &text, &t, &at), PAI_ELIMIT);
+  assert_true(tally.peak < 4 * (size_t)PAI__TEMPLATE_MAX_BYTES);
+  pai__buf_clear(&text);
+  for (int i = 0; i < 1024; i++) /* 64 MiB looked at, just what is allowed */
+    pai__buf_str(&text, tag);
+  assert_ok(render_to(&out, &text, &t, &at));
+  pai__buf_str(&text, "<%$x.list[1]%>");
+  assert_int_equal(render_to(&out, &text, &t, &at), PAI_ELIMIT);
+  assert_int_equal(at, 1024 * strlen(tag));
+  assert_int_equal(out.len, 1024 * 5);
+  pai__buf_dispose(&text);
+  pai__buf_dispose(&out);
+  pai__tree_free(large);
+}
+
+TEST(delimiters_are_short)
+{
+  char text[2048], word[258];
+
+  memset(word, 'x', sizeof(word));
+  word[256] = '\0';
+  (void)snprintf(text, sizeof(text), "<%%= %s %s =%%>%s %ss %s", word, word,
+                 word, P, word);
+  shows(command_template(), text, "text");
+  word[256] = 'x';
+  word[257] = '\0';
+  (void)snprintf(text, sizeof(text), "a<%%= %s b =%%>", word);
+  expect_refusal(command_template(), text, PAI_ELIMIT, 1, "too long");
+  (void)snprintf(text, sizeof(text), "a<%%= b %s =%%>", word);
+  expect_refusal(command_template(), text, PAI_ELIMIT, 1, "too long");
+}
+
+TEST(sections_may_be_many)
+{
+  pai__buf text = test_buf();
+
+  for (int i = 0; i < 200000; i++)
+    pai__buf_str(&text, i < 100000 ? "<%#x%>" : "<%/x%>");
+  pai__buf_str(&text, "end");
+  shows(command_template(), pai__buf_text(&text), "end");
+  pai__buf_dispose(&text);
+}
+
+/* --- the rest ----------------------------------------------------------- */
+
+TEST(text_may_hold_anything)
+{
+  static const char text[] = "a\0<%\0x\0%>\xff\xc2" S;
+  static const char want[] = "a\0<% \0x\0 %>\xff\xc2text";
+  const pai__template *t = command_template();
+  pai__buf out = test_buf();
+
+  assert_ok(pai__template_render(&out, text, sizeof(text) - 1, t, NULL));
+  assert_ok(pai__template_render(&out, NULL, 0, t, NULL));
+  assert_int_equal(out.len, sizeof(want) - 1);
+  assert_memory_equal(pai__buf_text(&out), want, sizeof(want));
+  pai__buf_dispose(&out);
+}
+
+TEST_FAULTS(memory_may_fail)
+{
+  static const char text[] =
+    "<%#x%><%#y%><%/y%><%/x%><% $parameters.list[2][1] %> "
+    "<% $parameters.none[1] %> a text that takes more than the first block";
+  pai__buf out;
+  int rc;
+
+  pai__buf_init(&out, alloc);
+  rc =
+    pai__template_render(&out, text, strlen(text), command_template(), NULL);
+  if (rc == PAI_OK)
+    assert_string_equal(pai__buf_text(&out),
+                        ",4,[object Object] <% $parameters.none.1 %> "
+                        "a text that takes more than the first block");
+  else
+    assert_int_equal(out.len, 0);
+  pai__buf_dispose(&out);
+  return rc;
 }

@@ -3,7 +3,7 @@
 
 #include "folder.h"
 
-#include "base/posix_fs.h"
+#include "base/os/posix_fs.h"
 
 #include <dirent.h>
 #include <sqlite3.h>
@@ -23,12 +23,8 @@ int folder_set_up(void **state)
 
 int folder_tear_down(void **state)
 {
-  char command[192];
-
   (void)state;
-  (void)snprintf(command, sizeof(command), "chmod -R u+w %s; rm -rf %s",
-                 folder, folder);
-  return system(command);
+  return system(test_string("chmod -R u+w %s; rm -rf %s", folder, folder));
 }
 
 const char *in_folder(const char *name)
@@ -56,9 +52,8 @@ static size_t count_in_files(const void *bytes, size_t len)
   DIR *dir = opendir(folder);
   struct dirent *entry;
   size_t n = 0;
-  pai__buf text;
+  pai__buf text = test_buf();
 
-  pai__buf_init(&text, &pai__libc_alloc);
   while (dir != NULL && (entry = readdir(dir)) != NULL) {
     if (entry->d_name[0] == '.')
       continue;
@@ -107,7 +102,7 @@ pai__batch *new_batch(pai__store *store)
 {
   pai__batch *batch;
 
-  assert_int_equal(pai__batch_new(&batch, store, NULL), PAI_OK);
+  assert_ok(pai__batch_new(&batch, store, NULL));
   return batch;
 }
 
@@ -174,7 +169,7 @@ void put_jobs(pai__store *store, uint64_t from, uint64_t to)
 
   for (uint64_t id = from; id <= to; id++) {
     pai__job_row row = job_of(id);
-    assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+    assert_ok(pai__batch_put_job(batch, &row));
   }
   commit_all(store, batch);
 }
@@ -301,11 +296,11 @@ void put_accounts(pai__store *store)
   pai__batch *batch = new_batch(store);
 
   note.status = 201;
-  assert_int_equal(pai__batch_put_account(batch, &user, NULL), PAI_OK);
-  assert_int_equal(pai__batch_put_group(batch, &group), PAI_OK);
-  assert_int_equal(pai__batch_put_token(batch, &token), PAI_OK);
-  assert_int_equal(pai__batch_put_storage(batch, &storage, NULL), PAI_OK);
-  assert_int_equal(pai__batch_put_note(batch, &note), PAI_OK);
+  assert_ok(pai__batch_put_account(batch, &user, NULL));
+  assert_ok(pai__batch_put_group(batch, &group));
+  assert_ok(pai__batch_put_token(batch, &token));
+  assert_ok(pai__batch_put_storage(batch, &storage, NULL));
+  assert_ok(pai__batch_put_note(batch, &note));
   commit_all(store, batch);
 }
 
@@ -368,14 +363,11 @@ void find_accounts(pai__store *store, found *text)
 
   text->n = 0;
   text->text[0] = '\0';
-  assert_int_equal(pai__store_accounts(store, find_account, text, NULL),
-                   PAI_OK);
-  assert_int_equal(pai__store_groups(store, find_group, text, NULL), PAI_OK);
-  assert_int_equal(pai__store_tokens(store, find_token, text, NULL), PAI_OK);
-  assert_int_equal(pai__store_storages(store, find_storage, text, NULL),
-                   PAI_OK);
-  assert_int_equal(pai__store_notes(store, &all, find_note, text, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_accounts(store, find_account, text, NULL));
+  assert_ok(pai__store_groups(store, find_group, text, NULL));
+  assert_ok(pai__store_tokens(store, find_token, text, NULL));
+  assert_ok(pai__store_storages(store, find_storage, text, NULL));
+  assert_ok(pai__store_notes(store, &all, find_note, text, NULL));
 }
 
 void expect_no_store(int code, const char *part, bool check)

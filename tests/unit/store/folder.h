@@ -2,7 +2,7 @@
 #ifndef PAI_TESTS_STORE_FOLDER_H
 #define PAI_TESTS_STORE_FOLDER_H
 
-#include "testing.h"
+#include "cases.h"
 
 #include "store/store.h"
 
@@ -21,6 +21,17 @@ void run_sql(const char *file, const char *sql);
 
 /* Opens it, with libc's memory. */
 pai__store *open_folder(void);
+/* A test of one, `store`. */
+#define STORE_TEST(test)                    \
+  static void test##_in(pai__store *store); \
+  TEST(test)                                \
+  {                                         \
+    pai__store *store = open_folder();      \
+                                            \
+    test##_in(store);                       \
+    pai__store_close(store);                \
+  }                                         \
+  static void test##_in(pai__store *store)
 /* Commits, and frees the batch; all must be well. */
 void commit_all(pai__store *store, pai__batch *batch);
 pai__batch *new_batch(pai__store *store);

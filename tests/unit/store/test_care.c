@@ -1,4 +1,5 @@
 /* Backups, exports, what is to go, older versions. */
+#include "cases.h"
 #include "folder.h"
 
 #include "json/json.h"
@@ -15,7 +16,7 @@ static int write_on(void *user_data, uint64_t left, uint64_t total)
   uint64_t last;
 
   assert_true(left < total);
-  assert_int_equal(pai__store_last_id(store, &last, NULL), PAI_OK);
+  assert_ok(pai__store_last_id(store, &last, NULL));
   put_jobs(store, last + 1, last + 20);
   return PAI_OK;
 }
@@ -31,37 +32,32 @@ static uint64_t count_jobs(pai__store *store)
   pai__job_query all = { .limit = 0 };
   uint64_t total;
 
-  assert_int_equal(pai__store_list(store, &all, find_job, NULL, &total, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_list(store, &all, find_job, NULL, &total, NULL));
   return total;
 }
 
-static void a_backup_is_of_one_moment(void **state)
+TEST(a_backup_is_of_one_moment)
 {
   pai__store *store = open_folder();
   char original[64];
   pai_error *err;
 
-  (void)state;
   put_jobs(store, 1, 5000);
   assert_int_equal(mkdir(in_folder("copy"), 0700), 0);
-  assert_int_equal(pai__store_backup(store, in_folder("copy/openpai.db"),
-                                     write_on, store, &err),
-                   PAI_OK);
+  assert_ok(pai__store_backup(store, in_folder("copy/openpai.db"), write_on,
+                              store, &err));
   assert_true(count_jobs(store) > 5000);
-  assert_int_equal(
+  assert_fails(
     pai__store_backup(store, in_folder("copy/openpai.db"), NULL, NULL, &err),
-    PAI_EEXISTS);
-  test_expect_error(err, PAI_EEXISTS, "is there already");
+    err, PAI_EEXISTS, "already exists");
   assert_int_equal(
     pai__store_backup(store, in_folder("half"), stop_it, NULL, &err),
     PAI_ECANCELED);
   assert_null(err);
   assert_int_equal(access(in_folder("half"), F_OK), -1);
-  assert_int_equal(
-    pai__store_backup(store, in_folder("not/there"), NULL, NULL, &err),
-    PAI_EIO);
-  test_expect_error(err, PAI_EIO, "No such file");
+  assert_fails(
+    pai__store_backup(store, in_folder("not/there"), NULL, NULL, &err), err,
+    PAI_EIO, "No such file");
   pai__store_close(store);
   memcpy(original, folder, sizeof(folder));
   memcpy(folder, in_folder("copy"), sizeof(folder)); /* it opens as a root's */
@@ -88,64 +84,56 @@ static void put_one_of_each(pai__store *store)
   pai__event_row event = { .job = 1, .type = "Normal", .last = 10 };
   pai__attempt_row attempt = { .number = 1, .trigger = "earlier" };
 
-  assert_int_equal(pai__batch_put_task(batch, &task), PAI_OK);
-  assert_int_equal(pai__batch_put_task_attempt(batch, &task, &start), PAI_OK);
-  assert_int_equal(pai__batch_put_event(batch, &event), PAI_OK);
-  assert_int_equal(pai__batch_put_attempt(batch, 1, &attempt), PAI_OK);
-  assert_int_equal(pai__batch_put_tag(batch, 1, "nice"), PAI_OK);
-  assert_int_equal(
-    pai__batch_put_secret(batch, 1, "token", "hunter2", 7, NULL), PAI_OK);
+  assert_ok(pai__batch_put_task(batch, &task));
+  assert_ok(pai__batch_put_task_attempt(batch, &task, &start));
+  assert_ok(pai__batch_put_event(batch, &event));
+  assert_ok(pai__batch_put_attempt(batch, 1, &attempt));
+  assert_ok(pai__batch_put_tag(batch, 1, "nice"));
+  assert_ok(pai__batch_put_secret(batch, 1, "token", "hunter2", 7, NULL));
   commit_all(store, batch);
 }
 
-static void an_export_is_lines_of_json(void **state)
+STORE_TEST(an_export_is_lines_of_json)
 {
-  pai__store *store = open_folder();
   const char *line;
   size_t lines = 0;
   pai_error *err;
-  pai__buf text;
+  pai__buf text = test_buf();
 
-  (void)state;
   put_jobs(store, 1, 3);
   put_one_of_each(store);
-  pai__buf_init(&text, &pai__libc_alloc);
-  assert_int_equal(pai__store_export(store, 0, 0, test_collect, &text, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_export(store, 0, 0, test_collect, &text, NULL));
   for (line = text.data; *line != '\0'; lines++) {
     const char *end = strchr(line, '\n');
     pai__tree *tree;
     assert_non_null(end);
-    assert_int_equal(
-      pai__json_parse(&tree, line, (size_t)(end - line), NULL, NULL), PAI_OK);
+    assert_ok(pai__json_parse(&tree, line, (size_t)(end - line), NULL, NULL));
     pai__tree_free(tree);
     line = end + 1;
   }
   assert_int_equal(lines, 3);
-  assert_non_null(strstr(text.data, "\"name\":\"job_1\""));
-  assert_non_null(strstr(text.data, "\"config\":\"protocolVersion: 2\\n\""));
-  assert_non_null(strstr(text.data, "\"tags\":[\"nice\"]"));
-  assert_non_null(strstr(text.data, "\"trigger\":\"earlier\""));
-  assert_non_null(strstr(text.data, "\"uid\":\"former\""));
-  assert_non_null(strstr(text.data, "\"now_diagnostics\":\"what \\\"it\\\""));
+  assert_has(text.data, "\"name\":\"job_1\"");
+  assert_has(text.data, "\"config\":\"protocolVersion: 2\\n\"");
+  assert_has(text.data, "\"tags\":[\"nice\"]");
+  assert_has(text.data, "\"trigger\":\"earlier\"");
+  assert_has(text.data, "\"uid\":\"former\"");
+  assert_has(text.data, "\"now_diagnostics\":\"what \\\"it\\\"");
   assert_null(strstr(text.data, "hunter2"));
   assert_null(strstr(text.data, "fold"));
   assert_int_equal(pai__store_export(store, 0, 0, refuse, NULL, &err),
                    PAI_EUSER);
   assert_null(err);
   pai__buf_dispose(&text);
-  pai__store_close(store);
 }
 
 static int export_all(const pai_alloc *alloc, void *user_data)
 {
   pai__store *store;
   pai_error *err = NULL;
-  pai__buf text;
+  pai__buf text = test_buf();
   int rc = pai__store_open(&store, alloc, folder, NULL, NULL);
 
   (void)user_data;
-  pai__buf_init(&text, &pai__libc_alloc);
   if (rc == PAI_OK)
     rc = pai__store_export(store, 0, 0, test_collect, &text, &err);
   assert_true(rc == PAI_OK || store == NULL || err != NULL);
@@ -155,11 +143,10 @@ static int export_all(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
+TEST(no_memory_is_survived)
 {
   pai__store *store = open_folder();
 
-  (void)state;
   put_jobs(store, 1, 3);
   put_one_of_each(store);
   pai__store_close(store);
@@ -173,16 +160,12 @@ static void expect_expired(pai__store *store, pai__keep keep,
 {
   found jobs = { .n = 0 };
 
-  assert_int_equal(pai__store_expired(store, &keep, find_job, &jobs, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_expired(store, &keep, find_job, &jobs, NULL));
   assert_string_equal(jobs.text, wanted);
 }
 
-static void who_ended_first_goes_first(void **state)
+STORE_TEST(who_ended_first_goes_first)
 {
-  pai__store *store = open_folder();
-
-  (void)state;
   put_jobs(store, 1, 12); /* 10 9 6 5 2 1 are over, in this order */
   expect_expired(store, (pai__keep){ .since = 0 }, "");
   expect_expired(store, (pai__keep){ .since = 1700000100000000 - 5 },
@@ -193,7 +176,6 @@ static void who_ended_first_goes_first(void **state)
   expect_expired(store,
                  (pai__keep){ .max_jobs = 5, .since = 1700000100000000 - 5 },
                  "10 9 6 ");
-  pai__store_close(store);
 }
 
 static int drop(void *user_data, const pai__job_row *row)
@@ -205,72 +187,63 @@ static void drop_rest(pai__store *store)
 {
   pai__batch *batch = new_batch(store);
 
-  assert_int_equal(pai__store_live(store, drop, batch, NULL), PAI_OK);
+  assert_ok(pai__store_live(store, drop, batch, NULL));
   commit_all(store, batch);
 }
 
-static void a_database_is_kept_small(void **state)
+STORE_TEST(a_database_is_kept_small)
 {
-  pai__store *store = open_folder();
   pai__keep keep = { .max_bytes = 400000 };
   uint64_t bytes, size;
 
-  (void)state;
   put_jobs(store, 1, 3000);
-  assert_int_equal(pai__store_tidy(store, NULL), PAI_OK);
-  assert_int_equal(pai__store_bytes(store, &bytes, NULL), PAI_OK);
+  assert_ok(pai__store_tidy(store, NULL));
+  assert_ok(pai__store_bytes(store, &bytes, NULL));
   assert_true(bytes > 2 * keep.max_bytes);
   for (int i = 0; bytes > keep.max_bytes && i < 20; i++) {
     pai__batch *batch = new_batch(store);
-    assert_int_equal(pai__store_expired(store, &keep, drop, batch, NULL),
-                     PAI_OK);
+    assert_ok(pai__store_expired(store, &keep, drop, batch, NULL));
     if (pai__batch_is_empty(batch))
       i = 20; /* the rest is live */
     commit_all(store, batch);
-    assert_int_equal(pai__store_bytes(store, &bytes, NULL), PAI_OK);
+    assert_ok(pai__store_bytes(store, &bytes, NULL));
   }
   assert_int_equal(count_jobs(store), 1500); /* half of them is live */
-  assert_int_equal(pai__store_tidy(store, NULL), PAI_OK);
+  assert_ok(pai__store_tidy(store, NULL));
   drop_rest(store);
-  assert_int_equal(pai__store_tidy(store, NULL), PAI_OK);
+  assert_ok(pai__store_tidy(store, NULL));
   size = pai__store_file_size(in_folder(PAI__STORE_FILE));
   assert_true(size < keep.max_bytes);
-  pai__store_close(store);
 }
 
 /* --- versions ----------------------------------------------------------------------- */
 
 static void copy_golden(const char *name)
 {
-  char command[512];
-
-  (void)snprintf(command, sizeof(command), "cp %s/tests/golden/store/%s %s",
-                 SOURCE_DIR, name, in_folder(PAI__STORE_FILE));
-  assert_int_equal(system(command), 0);
+  test_shell("cp %s/tests/golden/store/%s %s", SOURCE_DIR, name,
+             in_folder(PAI__STORE_FILE));
 }
 
-static void version_1_opens(void **state)
+TEST(version_1_opens)
 {
   pai__store *store;
   found text = { .n = 0 };
   uint64_t last;
 
-  (void)state;
   copy_golden("version_1.db");
   store = open_folder();
   assert_int_equal(count_jobs(store), 8);
-  assert_int_equal(pai__store_live(store, find_job, &text, NULL), PAI_OK);
-  assert_int_equal(pai__store_tags(store, 1, find_text, &text, NULL), PAI_OK);
-  assert_int_equal(pai__store_config(store, 8, find_text, &text, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_live(store, find_job, &text, NULL));
+  assert_ok(pai__store_tags(store, 1, find_text, &text, NULL));
+  assert_ok(pai__store_config(store, 8, find_text, &text, NULL));
   assert_string_equal(text.text, "3 4 7 8 nice protocolVersion: 2\n ");
-  assert_int_equal(pai__store_last_id(store, &last, NULL), PAI_OK);
+  assert_ok(pai__store_last_id(store, &last, NULL));
   assert_int_equal(last, 8);
   put_jobs(store, 9, 9);
   pai__store_close(store);
 }
 
-static void migrations_are_whole_or_not_at_all(void **state)
+TEST(migrations_are_whole_or_not_at_all)
 {
   static const char *const second[] = {
     "ALTER TABLE job ADD COLUMN colour TEXT", "UPDATE job SET colour='red'",
@@ -286,25 +259,21 @@ static void migrations_are_whole_or_not_at_all(void **state)
   pai_error *err;
   sqlite3 *db;
 
-  (void)state;
   copy_golden("version_1.db");
   assert_int_equal(sqlite3_open(in_folder(PAI__STORE_FILE), &db), SQLITE_OK);
-  assert_int_equal(pai__schema_migrate(db, steps, "db", &err), PAI_EINTERNAL);
-  test_expect_error(err, PAI_EINTERNAL, "no_such");
+  assert_fails(pai__schema_migrate(db, steps, "db", &err), err, PAI_EINTERNAL,
+               "no_such");
   assert_int_equal(sqlite3_get_autocommit(db), 1);
-  assert_int_equal(pai__sql_number(&count, db,
-                                   "SELECT count(*) FROM job "
-                                   "WHERE colour='red'",
-                                   "db", NULL),
-                   PAI_OK);
+  assert_ok(pai__sql_number(&count, db,
+                            "SELECT count(*) FROM job "
+                            "WHERE colour='red'",
+                            "db", NULL));
   assert_int_equal(count, 8);
-  assert_int_equal(
-    pai__sql_number(&version, db, "PRAGMA user_version", "db", NULL), PAI_OK);
+  assert_ok(pai__sql_number(&version, db, "PRAGMA user_version", "db", NULL));
   assert_int_equal(version, 2);
   steps[2].texts = right; /* the next try goes on from there */
-  assert_int_equal(pai__schema_migrate(db, steps, "db", NULL), PAI_OK);
-  assert_int_equal(
-    pai__sql_number(&version, db, "PRAGMA user_version", "db", NULL), PAI_OK);
+  assert_ok(pai__schema_migrate(db, steps, "db", NULL));
+  assert_ok(pai__sql_number(&version, db, "PRAGMA user_version", "db", NULL));
   assert_int_equal(version, 3);
   assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
@@ -326,15 +295,13 @@ static char *read_text(const char *sql)
 
 /* Whoever changes a version that was released, or adds one without its golden
  * database, is told here. */
-static void the_newest_version_is_golden(void **state)
+TEST(the_newest_version_is_golden)
 {
   static const char schema[] =
     "SELECT group_concat(sql, ';') FROM sqlite_schema ORDER BY rowid";
-  char name[64], *golden, *made;
+  char *golden, *made;
 
-  (void)state;
-  (void)snprintf(name, sizeof(name), "version_%d.db", pai__schema_version());
-  copy_golden(name);
+  copy_golden(test_string("version_%d.db", pai__schema_version()));
   golden = read_text(schema);
   assert_int_equal(unlink(in_folder(PAI__STORE_FILE)), 0);
   pai__store_close(open_folder());
@@ -343,9 +310,6 @@ static void the_newest_version_is_golden(void **state)
   free(golden);
   free(made);
 }
-
-#define HERE(test) \
-  cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
 
 /* With OPENPAI_GOLDEN=FILE it writes a golden database of this version. */
 static int write_golden(const char *path)
@@ -363,19 +327,11 @@ static int write_golden(const char *path)
          folder_tear_down(NULL) != 0;
 }
 
+TEST_AROUND_EACH(folder_set_up, folder_tear_down);
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-    HERE(a_backup_is_of_one_moment),
-    HERE(an_export_is_lines_of_json),
-    HERE(no_memory_is_survived),
-    HERE(who_ended_first_goes_first),
-    HERE(a_database_is_kept_small),
-    HERE(version_1_opens),
-    HERE(migrations_are_whole_or_not_at_all),
-    HERE(the_newest_version_is_golden),
-  };
   if (getenv("OPENPAI_GOLDEN") != NULL)
     return write_golden(getenv("OPENPAI_GOLDEN"));
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return test_main(NULL);
 }

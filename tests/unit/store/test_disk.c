@@ -3,6 +3,7 @@
  * any of them, so that what was not synced never happened.  `./dev soak` cuts
  * the power more often, OPENPAI_SEED sets the seed.
  */
+#include "cases.h"
 #include "disk.h"
 #include "folder.h"
 #include "writer.h"
@@ -22,7 +23,7 @@ static void expect_jobs(uint64_t to)
   found jobs = { .n = 0 };
 
   for (uint64_t id = 1; id <= to; id++)
-    assert_int_equal(pai__store_job(store, id, find_job, &jobs, NULL), PAI_OK);
+    assert_ok(pai__store_job(store, id, find_job, &jobs, NULL));
   pai__store_close(store);
 }
 
@@ -38,8 +39,8 @@ static bool commit_with_fault(uint64_t id, unsigned n)
   pai_error *err;
   int rc;
 
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
-  assert_int_equal(pai__batch_drop_secrets(drop, id), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &row));
+  assert_ok(pai__batch_drop_secrets(drop, id));
   disk_fail_at = disk_calls + n;
   rc = pai__store_commit(store, batch, &err);
   assert_true(rc == PAI_OK || rc == PAI_EIO);
@@ -66,11 +67,10 @@ static bool commit_with_fault(uint64_t id, unsigned n)
   return fired;
 }
 
-static void a_call_that_fails_loses_nothing(void **state)
+TEST(a_call_that_fails_loses_nothing)
 {
   uint64_t id = 0;
 
-  (void)state;
   disk_install();
   for (int for_ever = 0; for_ever <= 1; for_ever++) {
     unsigned n = 1;
@@ -83,9 +83,8 @@ static void a_call_that_fails_loses_nothing(void **state)
   disk_for_ever = false;
 }
 
-static void an_opening_that_fails_changes_nothing(void **state)
+TEST(an_opening_that_fails_changes_nothing)
 {
-  (void)state;
   disk_install();
   leave_open(1, 3);
   for (int for_ever = 0; for_ever <= 1; for_ever++) {
@@ -110,18 +109,17 @@ static void an_opening_that_fails_changes_nothing(void **state)
   disk_for_ever = false;
 }
 
-static void a_full_disk_is_told(void **state)
+TEST(a_full_disk_is_told)
 {
   pai__store *store;
   pai__batch *batch;
   pai__job_row row = job_of(1);
   pai_error *err;
 
-  (void)state;
   disk_install();
   store = open_folder();
   batch = new_batch(store);
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &row));
   disk_full = true;
   assert_int_equal(pai__store_commit(store, batch, &err), PAI_EIO);
   assert_true(pai_error_retriable(err));
@@ -159,14 +157,13 @@ static uint64_t cut_one(pai__prng *prng, uint64_t told)
   return told;
 }
 
-static void power_cuts_lose_nothing_acknowledged(void **state)
+TEST(power_cuts_lose_nothing_acknowledged)
 {
   const char *from = getenv("OPENPAI_SEED");
   int cuts = getenv("OPENPAI_SOAK") != NULL ? SOAK_CUTS : CUTS;
   pai__prng prng = { from != NULL ? strtoull(from, NULL, 10) : 1 };
   uint64_t last = 0;
 
-  (void)state;
   disk_install();
   pai__store_close(open_folder());
   for (int i = 0; i < cuts; i++) {
@@ -182,16 +179,4 @@ static void power_cuts_lose_nothing_acknowledged(void **state)
   print_message("%d power cuts\n", cuts);
 }
 
-#define HERE(test) \
-  cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    HERE(a_call_that_fails_loses_nothing),
-    HERE(an_opening_that_fails_changes_nothing),
-    HERE(a_full_disk_is_told),
-    HERE(power_cuts_lose_nothing_acknowledged),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(folder_set_up, folder_tear_down);

@@ -3,6 +3,7 @@
  * folder: all that it was told is durable is there, and nothing by halves.
  * `./dev soak` does it more often, OPENPAI_SEED sets the seed.
  */
+#include "cases.h"
 #include "folder.h"
 #include "writer.h"
 
@@ -44,14 +45,13 @@ static uint64_t kill_one(pai__prng *prng, uint64_t told)
   return told;
 }
 
-static void nothing_acknowledged_is_lost(void **state)
+TEST(nothing_acknowledged_is_lost)
 {
   const char *from = getenv("OPENPAI_SEED");
   int kills = getenv("OPENPAI_SOAK") != NULL ? SOAK_KILLS : KILLS;
   pai__prng prng = { from != NULL ? strtoull(from, NULL, 10) : 1 };
   uint64_t last = 0;
 
-  (void)state;
   for (int i = 0; i < kills; i++) {
     uint64_t told = kill_one(&prng, last);
     last = check_folder(last, told);
@@ -59,11 +59,4 @@ static void nothing_acknowledged_is_lost(void **state)
   print_message("%d kills, %llu jobs\n", kills, (unsigned long long)last);
 }
 
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(nothing_acknowledged_is_lost,
-                                    folder_set_up, folder_tear_down),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(folder_set_up, folder_tear_down);

@@ -1,5 +1,6 @@
 /* Lists against a plain loop over the same jobs: filters and orders at
  * random. */
+#include "cases.h"
 #include "folder.h"
 
 #include "base/prng.h"
@@ -65,11 +66,10 @@ static pai__store *fill(pai__prng *prng)
                    (unsigned)pai__prng_below(prng, 1000) * 1000 + (unsigned)i);
     jobs[i].name = names[i];
     tagged[i] = (unsigned)pai__prng_below(prng, 4) | (i % 40 == 0 ? 4u : 0);
-    assert_int_equal(pai__batch_put_job(batch, &jobs[i]), PAI_OK);
+    assert_ok(pai__batch_put_job(batch, &jobs[i]));
     for (size_t t = 0; t < PAI__LEN(tag_names); t++)
       if ((tagged[i] >> t & 1) != 0)
-        assert_int_equal(pai__batch_put_tag(batch, i + 1, tag_names[t]),
-                         PAI_OK);
+        assert_ok(pai__batch_put_tag(batch, i + 1, tag_names[t]));
   }
   commit_all(store, batch);
   return store;
@@ -77,7 +77,7 @@ static pai__store *fill(pai__prng *prng)
 
 /* --- the plain way ------------------------------------------------------------------ */
 
-static bool is_among(const pai__names *of, const char *name)
+static bool is_among(const pai__store_names *of, const char *name)
 {
   if (of->n == 0)
     return true;
@@ -87,7 +87,7 @@ static bool is_among(const pai__names *of, const char *name)
   return false;
 }
 
-static bool has_tag(size_t job, const pai__names *of)
+static bool has_tag(size_t job, const pai__store_names *of)
 {
   for (size_t i = 0; i < of->n; i++)
     for (size_t t = 0; t < PAI__LEN(tag_names); t++)
@@ -195,18 +195,17 @@ static void expect_list(pai__store *store, const pai__job_query *q)
   qsort(order, n, sizeof(order[0]), compare);
   for (size_t i = q->offset; i < n && i < q->offset + q->limit; i++)
     (void)find_job(&wanted, &jobs[order[i]]);
-  assert_int_equal(pai__store_list(store, q, find_job, &got, &total, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_list(store, q, find_job, &got, &total, NULL));
   assert_string_equal(got.text, wanted.text);
   assert_int_equal(total, n);
 }
 
 /* --- lists at random ------------------------------------------------------------------ */
 
-static pai__names some(pai__prng *prng, const char **room,
-                       const char *const *from, size_t n)
+static pai__store_names some(pai__prng *prng, const char **room,
+                             const char *const *from, size_t n)
 {
-  pai__names names_of = { room, 0 };
+  pai__store_names names_of = { room, 0 };
 
   if (pai__prng_below(prng, 3) == 0)
     names_of.n = pai__prng_below(prng, 4); /* one may be there twice */
@@ -216,7 +215,7 @@ static pai__names some(pai__prng *prng, const char **room,
 }
 #define SOME(prng, room, from) some((prng), (room), (from), PAI__LEN(from))
 
-static void any_list_is_as_a_loop_finds_it(void **state)
+TEST(any_list_is_as_a_loop_finds_it)
 {
   static const char *const keywords[] = { "bert", "net_1",  "_9%1",
                                           "a%b",  "search", "0*",
@@ -224,7 +223,6 @@ static void any_list_is_as_a_loop_finds_it(void **state)
   pai__prng prng = { 7 };
   pai__store *store = fill(&prng);
 
-  (void)state;
   for (int i = 0; i < LISTS; i++) {
     const char *room[6][4];
     pai__job_query q = {
@@ -263,12 +261,11 @@ static int turn_page(void *user_data, const pai__job_row *row)
   return find_job(&p->all, row);
 }
 
-static void pages_follow_each_other(void **state)
+TEST(pages_follow_each_other)
 {
   pai__prng prng = { 9 };
   pai__store *store = fill(&prng);
 
-  (void)state;
   for (int i = 0; i < 6; i++) {
     pai__job_query q = { .limit = JOBS, .ascending = i % 2 == 0 };
     found whole = { .n = 0 };
@@ -276,16 +273,14 @@ static void pages_follow_each_other(void **state)
     size_t before;
 
     if (i / 2 == 1)
-      q.users = (pai__names){ user_names, 2 };
+      q.users = (pai__store_names){ user_names, 2 };
     if (i / 2 == 2)
-      q.tags = (pai__names){ tag_names, 2 };
-    assert_int_equal(pai__store_list(store, &q, find_job, &whole, NULL, NULL),
-                     PAI_OK);
+      q.tags = (pai__store_names){ tag_names, 2 };
+    assert_ok(pai__store_list(store, &q, find_job, &whole, NULL, NULL));
     q.limit = 11;
     do {
       before = p.all.n;
-      assert_int_equal(pai__store_list(store, &q, turn_page, &p, NULL, NULL),
-                       PAI_OK);
+      assert_ok(pai__store_list(store, &q, turn_page, &p, NULL, NULL));
       q.after_id = p.id, q.after_submitted = p.submitted;
     } while (p.all.n > before);
     assert_string_equal(p.all.text, whole.text);
@@ -299,34 +294,27 @@ static int list_within(void *user_data, const pai__job_row *row)
   found inner = { .n = 0 };
 
   (void)row;
-  assert_int_equal(
-    pai__store_list(user_data, &same, find_job, &inner, NULL, NULL), PAI_OK);
+  assert_ok(pai__store_list(user_data, &same, find_job, &inner, NULL, NULL));
   assert_string_equal(inner.text, "3 2 ");
   return PAI_OK;
 }
 
-static void a_list_may_be_asked_for_within_a_list(void **state)
+STORE_TEST(a_list_may_be_asked_for_within_a_list)
 {
-  pai__store *store = open_folder();
   pai__job_query q = { .limit = 2 };
 
-  (void)state;
   put_jobs(store, 1, 3);
-  assert_int_equal(pai__store_list(store, &q, list_within, store, NULL, NULL),
-                   PAI_OK);
-  pai__store_close(store);
+  assert_ok(pai__store_list(store, &q, list_within, store, NULL, NULL));
 }
 
-static void lists_are_checked(void **state)
+STORE_TEST(lists_are_checked)
 {
   static const char *many[1001];
-  pai__store *store = open_folder();
   pai__job_query q = { .limit = 5, .order = (enum pai__order)10 };
   found none = { .n = 0 };
   uint64_t total;
   pai_error *err;
 
-  (void)state;
   put_jobs(store, 1, 3);
   assert_int_equal(pai__store_list(store, &q, find_job, &none, NULL, &err),
                    PAI_EINVAL);
@@ -334,31 +322,15 @@ static void lists_are_checked(void **state)
   for (size_t i = 0; i < PAI__LEN(many); i++)
     many[i] = "it's; DROP TABLE job";
   q = (pai__job_query){ .users = { many, 1001 }, .limit = 5 };
-  assert_int_equal(pai__store_list(store, &q, find_job, &none, NULL, &err),
-                   PAI_ELIMIT);
-  test_expect_error(err, PAI_ELIMIT, "1001 names");
+  assert_fails(pai__store_list(store, &q, find_job, &none, NULL, &err), err,
+               PAI_ELIMIT, "1001 names");
   q.users.n = 1000;
-  assert_int_equal(pai__store_list(store, &q, find_job, &none, &total, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_list(store, &q, find_job, &none, &total, NULL));
   assert_int_equal(none.n, 0);
   assert_int_equal(total, 0);
   q = (pai__job_query){ .limit = UINT64_MAX };
-  assert_int_equal(pai__store_list(store, &q, find_job, &none, NULL, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_list(store, &q, find_job, &none, NULL, NULL));
   assert_int_equal(none.n, 3);
-  pai__store_close(store);
 }
 
-#define HERE(test) \
-  cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    HERE(any_list_is_as_a_loop_finds_it),
-    HERE(pages_follow_each_other),
-    HERE(a_list_may_be_asked_for_within_a_list),
-    HERE(lists_are_checked),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(folder_set_up, folder_tear_down);

@@ -1,4 +1,5 @@
 /* What is put into a store comes out as it was, also after it was closed. */
+#include "cases.h"
 #include "folder.h"
 
 #include "store/inside.h"
@@ -48,39 +49,33 @@ static int compare_job(void *user_data, const pai__job_row *row)
   return PAI_OK;
 }
 
-static void a_job_comes_back_as_it_was(void **state)
+TEST(a_job_comes_back_as_it_was)
 {
   pai__store *store = open_folder();
   found config = { .n = 0 };
 
-  (void)state;
   put_jobs(store, 1, 12);
   for (int again = 0; again < 2; again++) {
     for (uint64_t id = 1; id <= 12; id++) {
       pai__job_row row = job_of(id);
-      assert_int_equal(pai__store_job(store, id, compare_job, &row, NULL),
-                       PAI_OK);
-      assert_int_equal(pai__store_job_named(store, row.user, row.name,
-                                            compare_job, &row, NULL),
-                       PAI_OK);
+      assert_ok(pai__store_job(store, id, compare_job, &row, NULL));
+      assert_ok(pai__store_job_named(store, row.user, row.name, compare_job,
+                                     &row, NULL));
     }
     pai__store_close(store);
     store = open_folder();
   }
-  assert_int_equal(pai__store_config(store, 3, find_text, &config, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_config(store, 3, find_text, &config, NULL));
   assert_string_equal(config.text, "protocolVersion: 2\n ");
   pai__store_close(store);
 }
 
-static void all_of_a_job_can_change(void **state)
+STORE_TEST(all_of_a_job_can_change)
 {
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
   pai__job_row row = job_of(3);
   found config = { .n = 0 }, live = { .n = 0 };
 
-  (void)state;
   put_jobs(store, 1, 3);
   row.vc = "other";
   row.priority = "prod";
@@ -98,23 +93,20 @@ static void all_of_a_job_can_change(void **state)
   row.now.uid = "other";
   row.fold = (pai__bytes){ "more", 4 };
   row.config = NULL; /* stays */
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &row));
   commit_all(store, batch);
-  assert_int_equal(pai__store_job(store, 3, compare_job, &row, NULL), PAI_OK);
-  assert_int_equal(pai__store_config(store, 3, find_text, &config, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_job(store, 3, compare_job, &row, NULL));
+  assert_ok(pai__store_config(store, 3, find_text, &config, NULL));
   assert_string_equal(config.text, "protocolVersion: 2\n ");
-  assert_int_equal(pai__store_live(store, find_job, &live, NULL), PAI_OK);
+  assert_ok(pai__store_live(store, find_job, &live, NULL));
   assert_string_equal(live.text, "");
-  pai__store_close(store);
 }
 
-static void files_are_this_users_only(void **state)
+TEST(files_are_this_users_only)
 {
   pai__store *store;
   struct stat st;
 
-  (void)state;
   (void)umask(0);
   store = open_folder();
   put_jobs(store, 1, 1);
@@ -132,37 +124,33 @@ static void files_are_this_users_only(void **state)
 
 /* --- batches ---------------------------------------------------------------------- */
 
-static void all_or_nothing(void **state)
+STORE_TEST(all_or_nothing)
 {
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
   pai__job_row row = job_of(2), same = job_of(3);
   found jobs = { .n = 0 };
   uint64_t last;
   pai_error *err;
 
-  (void)state;
   put_jobs(store, 1, 1);
   assert_true(pai__batch_is_empty(batch));
-  assert_int_equal(pai__store_commit(store, batch, &err), PAI_OK);
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+  assert_ok(pai__store_commit(store, batch, &err));
+  assert_ok(pai__batch_put_job(batch, &row));
   same.user = row.user, same.name = row.name;
-  assert_int_equal(pai__batch_put_job(batch, &same), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &same));
   assert_false(pai__batch_is_empty(batch));
   for (int again = 0; again < 2; again++) {
-    assert_int_equal(pai__store_commit(store, batch, &err), PAI_EEXISTS);
-    test_expect_error(err, PAI_EEXISTS, "of this name already");
-    assert_int_equal(pai__store_job(store, 2, find_job, &jobs, &err),
-                     PAI_ENOTFOUND);
-    test_expect_error(err, PAI_ENOTFOUND, "no job 2");
+    assert_fails(pai__store_commit(store, batch, &err), err, PAI_EEXISTS,
+                 "of this name already");
+    assert_fails(pai__store_job(store, 2, find_job, &jobs, &err), err,
+                 PAI_ENOTFOUND, "no job 2");
   }
-  assert_int_equal(pai__store_last_id(store, &last, NULL), PAI_OK);
+  assert_ok(pai__store_last_id(store, &last, NULL));
   assert_int_equal(last, 1);
   pai__batch_clear(batch);
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &row));
   commit_all(store, batch);
-  assert_int_equal(pai__store_job(store, 2, find_job, &jobs, NULL), PAI_OK);
-  pai__store_close(store);
+  assert_ok(pai__store_job(store, 2, find_job, &jobs, NULL));
 }
 
 /* How many rows a batch with the job 3 put so many times changes. */
@@ -173,68 +161,61 @@ static int rows_of(pai__store *store, const pai__job_row *row, int times)
   int before = sqlite3_total_changes(store->writer);
 
   for (int i = 0; i < times; i++) {
-    assert_int_equal(pai__batch_put_job(batch, row), PAI_OK);
+    assert_ok(pai__batch_put_job(batch, row));
     if (i == 0) /* it refers to the job */
-      assert_int_equal(pai__batch_put_event(batch, &event), PAI_OK);
+      assert_ok(pai__batch_put_event(batch, &event));
   }
   commit_all(store, batch);
   return sqlite3_total_changes(store->writer) - before;
 }
 
-static void a_job_that_is_put_twice_is_written_once(void **state)
+STORE_TEST(a_job_that_is_put_twice_is_written_once)
 {
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
   pai__job_row first = job_of(3), row = first, other = job_of(4);
   found config = { .n = 0 };
 
-  (void)state;
-  assert_int_equal(pai__batch_put_job(batch, &first), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &first));
   row.state = "RUNNING", row.vc = "other", row.fold.len = 1;
   row.name = "changed", row.submitted++; /* which they never do */
   row.config = NULL;                     /* stays */
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &row));
   commit_all(store, batch);
   row.name = first.name, row.submitted = first.submitted;
-  assert_int_equal(pai__store_job(store, 3, compare_job, &row, NULL), PAI_OK);
-  assert_int_equal(pai__store_config(store, 3, find_text, &config, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_job(store, 3, compare_job, &row, NULL));
+  assert_ok(pai__store_config(store, 3, find_text, &config, NULL));
   assert_string_equal(config.text, "protocolVersion: 2\n ");
 
   assert_int_equal(rows_of(store, &row, 1), rows_of(store, &row, 5));
   assert_int_equal(rows_of(store, &other, 5), 5); /* with last id, event */
-  pai__store_close(store);
 }
 
-static void what_was_put_before_a_drop_is_not_put_behind_it(void **state)
+STORE_TEST(what_was_put_before_a_drop_is_not_put_behind_it)
 {
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
   pai__job_row row = job_of(3), other = job_of(4);
   found jobs = { .n = 0 };
   pai__batch_mark mark;
   pai_error *err;
 
-  (void)state;
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
-  assert_int_equal(pai__batch_drop_job(batch, 3), PAI_OK);
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
-  assert_int_equal(pai__store_commit(store, batch, &err), PAI_EEXISTS);
-  test_expect_error(err, PAI_EEXISTS, "not used again");
+  assert_ok(pai__batch_put_job(batch, &row));
+  assert_ok(pai__batch_drop_job(batch, 3));
+  assert_ok(pai__batch_put_job(batch, &row));
+  assert_fails(pai__store_commit(store, batch, &err), err, PAI_EEXISTS,
+               "not used again");
 
   pai__batch_clear(batch);
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &row));
   mark = pai__batch_here(batch);
-  assert_int_equal(pai__batch_put_job(batch, &other), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &other));
   pai__batch_back(batch, mark);
-  assert_int_equal(pai__batch_put_job(batch, &other), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &other));
   commit_all(store, batch);
-  assert_int_equal(pai__store_job(store, 3, find_job, &jobs, NULL), PAI_OK);
-  assert_int_equal(pai__store_job(store, 4, find_job, &jobs, NULL), PAI_OK);
-  pai__store_close(store);
+  assert_ok(pai__store_job(store, 3, find_job, &jobs, NULL));
+  assert_ok(pai__store_job(store, 4, find_job, &jobs, NULL));
 }
 
-static void an_id_is_never_used_again(void **state)
+TEST(an_id_is_never_used_again)
 {
   pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
@@ -242,35 +223,32 @@ static void an_id_is_never_used_again(void **state)
   uint64_t last;
   pai_error *err;
 
-  (void)state;
   put_jobs(store, 1, 4);
-  assert_int_equal(pai__batch_drop_job(batch, 4), PAI_OK);
+  assert_ok(pai__batch_drop_job(batch, 4));
   commit_all(store, batch);
   pai__store_close(store);
   store = open_folder();
   batch = new_batch(store);
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
-  assert_int_equal(pai__store_commit(store, batch, &err), PAI_EEXISTS);
-  test_expect_error(err, PAI_EEXISTS, "not used again");
-  assert_int_equal(pai__store_last_id(store, &last, NULL), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &row));
+  assert_fails(pai__store_commit(store, batch, &err), err, PAI_EEXISTS,
+               "not used again");
+  assert_ok(pai__store_last_id(store, &last, NULL));
   assert_int_equal(last, 4);
   pai__batch_clear(batch);
   other.user = row.user, other.name = row.name; /* the name may be */
-  assert_int_equal(pai__batch_put_job(batch, &other), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &other));
   commit_all(store, batch);
   pai__store_close(store);
 }
 
-static void what_is_wrong_is_refused(void **state)
+STORE_TEST(what_is_wrong_is_refused)
 {
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
   pai__job_row row = job_of(1);
   pai__task_row task = { .job = 77, .role = "worker", .state = "WAITING" };
   pai__event_row event = { .job = 77, .type = "Normal" };
   pai_error *err;
 
-  (void)state;
   row.id = 0;
   assert_int_equal(pai__batch_put_job(batch, &row), PAI_EINVAL);
   row.id = UINT64_MAX;
@@ -284,18 +262,15 @@ static void what_is_wrong_is_refused(void **state)
   for (int i = 0; i < 5; i++) {
     pai__batch_clear(batch);
     event.last = 1;
-    assert_int_equal(i == 0   ? pai__batch_put_task(batch, &task)
-                     : i == 1 ? pai__batch_put_event(batch, &event)
-                     : i == 2 ? pai__batch_put_tag(batch, 77, "mine")
-                     : i == 3
-                       ? pai__batch_drop_job(batch, 77)
-                       : pai__batch_put_secret(batch, 77, "s", "x", 1, NULL),
-                     PAI_OK);
-    assert_int_equal(pai__store_commit(store, batch, &err), PAI_ENOTFOUND);
-    test_expect_error(err, PAI_ENOTFOUND, "job");
+    assert_ok(i == 0   ? pai__batch_put_task(batch, &task)
+              : i == 1 ? pai__batch_put_event(batch, &event)
+              : i == 2 ? pai__batch_put_tag(batch, 77, "mine")
+              : i == 3 ? pai__batch_drop_job(batch, 77)
+                       : pai__batch_put_secret(batch, 77, "s", "x", 1, NULL));
+    assert_fails(pai__store_commit(store, batch, &err), err, PAI_ENOTFOUND,
+                 "job");
   }
   pai__batch_free(batch);
-  pai__store_close(store);
 }
 
 static int find_piece(void *user_data, const void *data, size_t len)
@@ -303,75 +278,54 @@ static int find_piece(void *user_data, const void *data, size_t len)
   return find_text(user_data, len == 0 ? "" : data);
 }
 
-static int find_pair(void *user_data, const char *key, const char *value)
+STORE_TEST(a_snapshot_ends_the_log_before_it)
 {
-  (void)find_text(user_data, key);
-  return find_text(user_data, value);
-}
-
-static void a_snapshot_ends_the_log_before_it(void **state)
-{
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
   found log = { .n = 0 }, snapshot = { .n = 0 };
 
-  (void)state;
-  assert_int_equal(pai__batch_put_log(batch, "one", 4), PAI_OK);
-  assert_int_equal(pai__batch_put_log(batch, "two", 4), PAI_OK);
+  assert_ok(pai__batch_put_log(batch, "one", 4));
+  assert_ok(pai__batch_put_log(batch, "two", 4));
   commit_all(store, batch);
-  assert_int_equal(pai__store_log(store, find_piece, &log, NULL), PAI_OK);
+  assert_ok(pai__store_log(store, find_piece, &log, NULL));
   assert_string_equal(log.text, "one two ");
   batch = new_batch(store);
-  assert_int_equal(pai__batch_put_log(batch, "three", 6), PAI_OK);
-  assert_int_equal(pai__batch_put_snapshot(batch, "both", 5), PAI_OK);
-  assert_int_equal(pai__batch_put_log(batch, "four", 5), PAI_OK);
-  assert_int_equal(pai__batch_put_log(batch, "", 0), PAI_OK);
+  assert_ok(pai__batch_put_log(batch, "three", 6));
+  assert_ok(pai__batch_put_snapshot(batch, "both", 5));
+  assert_ok(pai__batch_put_log(batch, "four", 5));
+  assert_ok(pai__batch_put_log(batch, "", 0));
   commit_all(store, batch);
   log = (found){ .n = 0 };
-  assert_int_equal(pai__store_log(store, find_piece, &log, NULL), PAI_OK);
+  assert_ok(pai__store_log(store, find_piece, &log, NULL));
   assert_string_equal(log.text, "four  ");
-  assert_int_equal(pai__store_snapshot(store, find_piece, &snapshot, NULL),
-                   PAI_OK);
+  assert_ok(pai__store_snapshot(store, find_piece, &snapshot, NULL));
   assert_string_equal(snapshot.text, "both ");
-  pai__store_close(store);
 }
 
-static void small_things_are_kept(void **state)
+STORE_TEST(small_things_are_kept)
 {
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
-  found defaults = { .n = 0 }, tags = { .n = 0 };
+  found tags = { .n = 0 };
   char *value;
 
-  (void)state;
   put_jobs(store, 1, 1);
-  assert_int_equal(pai__batch_put_default(batch, "ann", "vc", "a"), PAI_OK);
-  assert_int_equal(pai__batch_put_default(batch, "ann", "gpus", "2"), PAI_OK);
-  assert_int_equal(pai__batch_put_default(batch, "ann", "vc", "b"), PAI_OK);
-  assert_int_equal(pai__batch_put_default(batch, "ann", "gpus", NULL), PAI_OK);
-  assert_int_equal(pai__batch_put_meta(batch, "host", "box"), PAI_OK);
-  assert_int_equal(pai__batch_put_tag(batch, 1, "nice"), PAI_OK);
-  assert_int_equal(pai__batch_put_tag(batch, 1, "good"), PAI_OK);
-  assert_int_equal(pai__batch_put_tag(batch, 1, "nice"), PAI_OK);
-  assert_int_equal(pai__batch_drop_tag(batch, 1, "good"), PAI_OK);
-  assert_int_equal(pai__batch_drop_tag(batch, 1, "never"), PAI_OK);
+  assert_ok(pai__batch_put_meta(batch, "host", "box"));
+  assert_ok(pai__batch_put_tag(batch, 1, "nice"));
+  assert_ok(pai__batch_put_tag(batch, 1, "good"));
+  assert_ok(pai__batch_put_tag(batch, 1, "nice"));
+  assert_ok(pai__batch_drop_tag(batch, 1, "good"));
+  assert_ok(pai__batch_drop_tag(batch, 1, "never"));
   commit_all(store, batch);
-  assert_int_equal(
-    pai__store_defaults(store, "ann", find_pair, &defaults, NULL), PAI_OK);
-  assert_string_equal(defaults.text, "vc b ");
-  assert_int_equal(pai__store_tags(store, 1, find_text, &tags, NULL), PAI_OK);
+  assert_ok(pai__store_tags(store, 1, find_text, &tags, NULL));
   assert_string_equal(tags.text, "nice ");
-  assert_int_equal(pai__store_meta(store, &value, "host", NULL), PAI_OK);
+  assert_ok(pai__store_meta(store, &value, "host", NULL));
   assert_string_equal(value, "box");
   pai__strfree(&pai__libc_alloc, value);
-  assert_int_equal(pai__store_meta(store, &value, "other", NULL), PAI_OK);
+  assert_ok(pai__store_meta(store, &value, "other", NULL));
   assert_null(value);
-  pai__store_close(store);
 }
 
-static void a_dropped_job_leaves_nothing(void **state)
+STORE_TEST(a_dropped_job_leaves_nothing)
 {
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
   pai__task_row task = task_of("worker", 0, 1);
   pai__start_row start = { .uid = "first" };
@@ -379,31 +333,25 @@ static void a_dropped_job_leaves_nothing(void **state)
   pai__attempt_row attempt = { .trigger = "failed" };
   found any = { .n = 0 };
 
-  (void)state;
   put_jobs(store, 1, 2);
-  assert_int_equal(pai__batch_put_task(batch, &task), PAI_OK);
-  assert_int_equal(pai__batch_put_task_attempt(batch, &task, &start), PAI_OK);
-  assert_int_equal(pai__batch_put_event(batch, &event), PAI_OK);
-  assert_int_equal(pai__batch_put_attempt(batch, 1, &attempt), PAI_OK);
-  assert_int_equal(pai__batch_put_tag(batch, 1, "nice"), PAI_OK);
+  assert_ok(pai__batch_put_task(batch, &task));
+  assert_ok(pai__batch_put_task_attempt(batch, &task, &start));
+  assert_ok(pai__batch_put_event(batch, &event));
+  assert_ok(pai__batch_put_attempt(batch, 1, &attempt));
+  assert_ok(pai__batch_put_tag(batch, 1, "nice"));
   commit_all(store, batch);
   batch = new_batch(store);
-  assert_int_equal(pai__batch_drop_job(batch, 1), PAI_OK);
+  assert_ok(pai__batch_drop_job(batch, 1));
   commit_all(store, batch);
-  assert_int_equal(pai__store_tasks(store, 1, 1, NULL, find_task, &any, NULL),
-                   PAI_OK);
-  assert_int_equal(
-    pai__store_task_attempts(store, &task, find_start, &any, NULL), PAI_OK);
-  assert_int_equal(pai__store_events(store, 1, NULL, find_event, &any, NULL),
-                   PAI_OK);
-  assert_int_equal(pai__store_attempts(store, 1, find_attempt, &any, NULL),
-                   PAI_OK);
-  assert_int_equal(pai__store_tags(store, 1, find_text, &any, NULL), PAI_OK);
+  assert_ok(pai__store_tasks(store, 1, 1, NULL, find_task, &any, NULL));
+  assert_ok(pai__store_task_attempts(store, &task, find_start, &any, NULL));
+  assert_ok(pai__store_events(store, 1, NULL, find_event, &any, NULL));
+  assert_ok(pai__store_attempts(store, 1, find_attempt, &any, NULL));
+  assert_ok(pai__store_tags(store, 1, find_text, &any, NULL));
   assert_int_equal(pai__store_config(store, 1, find_text, &any, NULL),
                    PAI_ENOTFOUND);
   assert_int_equal(any.n, 0);
-  assert_int_equal(pai__store_job(store, 2, find_job, &any, NULL), PAI_OK);
-  pai__store_close(store);
+  assert_ok(pai__store_job(store, 2, find_job, &any, NULL));
 }
 
 /* --- queries ------------------------------------------------------------------------- */
@@ -421,44 +369,38 @@ static int ask_again(void *user_data, const pai__job_row *row)
   found tags = { .n = 0 };
   pai_error *err;
 
-  assert_int_equal(pai__store_tags(store, row->id, find_text, &tags, NULL),
-                   PAI_OK); /* another question may be asked */
-  assert_int_equal(pai__store_job(store, 2, find_job, &tags, &err), PAI_EBUSY);
-  test_expect_error(err, PAI_EBUSY, "inside its own answer");
+  assert_ok(pai__store_tags(store, row->id, find_text, &tags,
+                            NULL)); /* another question may be asked */
+  assert_fails(pai__store_job(store, 2, find_job, &tags, &err), err, PAI_EBUSY,
+               "within a callback");
   return PAI_OK;
 }
 
-static void a_callback_may_end_a_query(void **state)
+STORE_TEST(a_callback_may_end_a_query)
 {
-  pai__store *store = open_folder();
   pai_error *err;
   int calls = 0;
 
-  (void)state;
   put_jobs(store, 1, 4);
   assert_int_equal(pai__store_live(store, say_no, &calls, &err), PAI_EUSER);
   assert_null(err);
   assert_int_equal(calls, 1);
-  assert_int_equal(pai__store_job(store, 1, ask_again, store, NULL), PAI_OK);
-  pai__store_close(store);
+  assert_ok(pai__store_job(store, 1, ask_again, store, NULL));
 }
 
-static void what_is_held_is_of_one_moment(void **state)
+STORE_TEST(what_is_held_is_of_one_moment)
 {
-  pai__store *store = open_folder();
   found jobs = { .n = 0 };
 
-  (void)state;
   put_jobs(store, 3, 3);
-  assert_int_equal(pai__store_hold(store, NULL), PAI_OK);
-  assert_int_equal(pai__store_live(store, find_job, &jobs, NULL), PAI_OK);
+  assert_ok(pai__store_hold(store, NULL));
+  assert_ok(pai__store_live(store, find_job, &jobs, NULL));
   put_jobs(store, 4, 4);
-  assert_int_equal(pai__store_live(store, find_job, &jobs, NULL), PAI_OK);
+  assert_ok(pai__store_live(store, find_job, &jobs, NULL));
   assert_string_equal(jobs.text, "3 3 ");
   pai__store_let_go(store);
-  assert_int_equal(pai__store_live(store, find_job, &jobs, NULL), PAI_OK);
+  assert_ok(pai__store_live(store, find_job, &jobs, NULL));
   assert_string_equal(jobs.text, "3 3 3 4 ");
-  pai__store_close(store);
 }
 
 /* --- threads --------------------------------------------------------------------------- */
@@ -481,34 +423,32 @@ static void *commit_there(void *user_data)
 
 /* As a pool does it: each commit on a thread of its own, while the owner reads
  * and prepares the next one. */
-static void a_commit_may_run_on_another_thread(void **state)
+TEST(a_commit_may_run_on_another_thread)
 {
   writing w = { .store = open_folder() };
   uint64_t seen = 0, last;
 
-  (void)state;
   for (uint64_t id = 1; id <= COMMITS; id++) {
     pai__job_row row = job_of(id), next = job_of(id + 1);
     pai__batch *other = new_batch(w.store);
     pthread_t thread;
     w.batch = new_batch(w.store);
-    assert_int_equal(pai__batch_put_job(w.batch, &row), PAI_OK);
+    assert_ok(pai__batch_put_job(w.batch, &row));
     assert_int_equal(pthread_create(&thread, NULL, commit_there, &w), 0);
     for (int i = 0; i < 20; i++) {
       pai__job_query q = { .limit = 5 };
       found jobs = { .n = 0 };
-      assert_int_equal(
-        pai__store_list(w.store, &q, find_job, &jobs, &last, NULL), PAI_OK);
+      assert_ok(pai__store_list(w.store, &q, find_job, &jobs, &last, NULL));
       assert_true(last >= seen && last <= id); /* never less than before */
       seen = last;
     }
-    assert_int_equal(pai__batch_put_job(other, &next), PAI_OK);
+    assert_ok(pai__batch_put_job(other, &next));
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(w.rc, PAI_OK);
+    assert_ok(w.rc);
     pai__batch_free(w.batch);
     pai__batch_free(other);
   }
-  assert_int_equal(pai__store_last_id(w.store, &last, NULL), PAI_OK);
+  assert_ok(pai__store_last_id(w.store, &last, NULL));
   assert_int_equal(last, COMMITS);
   pai__store_close(w.store);
 }
@@ -531,7 +471,6 @@ static int put_everything(pai__batch *batch, pai_error **err)
       (rc = pai__batch_put_event(batch, &event)) < 0 ||
       (rc = pai__batch_put_attempt(batch, 1, &attempt)) < 0 ||
       (rc = pai__batch_put_tag(batch, 1, "nice")) < 0 ||
-      (rc = pai__batch_put_default(batch, "ann", "vc", "a")) < 0 ||
       (rc = pai__batch_put_meta(batch, "host", "box")) < 0 ||
       (rc = pai__batch_put_log(batch, "one", 4)) < 0 ||
       (rc = pai__batch_put_snapshot(batch, "both", 5)) < 0 ||
@@ -541,7 +480,7 @@ static int put_everything(pai__batch *batch, pai_error **err)
   return pai__batch_drop_job(batch, 1);
 }
 
-static int use_it_all(const pai_alloc *alloc, void *user_data)
+TEST_FAULTS(no_memory_is_survived)
 {
   static const char *const users[] = { "ann", "bob" };
   pai__job_query query = { .users = { users, 2 },
@@ -554,7 +493,6 @@ static int use_it_all(const pai_alloc *alloc, void *user_data)
   found jobs = { .n = 0 };
   int rc = pai__store_open(&store, alloc, folder, NULL, &err);
 
-  (void)user_data;
   if (rc == PAI_OK)
     rc = pai__batch_new(&batch, store, &err);
   if (rc == PAI_OK)
@@ -573,33 +511,4 @@ static int use_it_all(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void no_memory_is_survived(void **state)
-{
-  (void)state;
-  test_faults(use_it_all, NULL);
-}
-
-#define HERE(test) \
-  cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    HERE(a_job_comes_back_as_it_was),
-    HERE(all_of_a_job_can_change),
-    HERE(files_are_this_users_only),
-    HERE(all_or_nothing),
-    HERE(a_job_that_is_put_twice_is_written_once),
-    HERE(what_was_put_before_a_drop_is_not_put_behind_it),
-    HERE(an_id_is_never_used_again),
-    HERE(what_is_wrong_is_refused),
-    HERE(a_snapshot_ends_the_log_before_it),
-    HERE(small_things_are_kept),
-    HERE(a_dropped_job_leaves_nothing),
-    HERE(a_callback_may_end_a_query),
-    HERE(what_is_held_is_of_one_moment),
-    HERE(a_commit_may_run_on_another_thread),
-    HERE(no_memory_is_survived),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(folder_set_up, folder_tear_down);

@@ -1,4 +1,5 @@
 /* Names that are new are known as such, and no other ones. */
+#include "cases.h"
 #include "folder.h"
 
 #include "store/inside.h"
@@ -13,7 +14,7 @@ static void put_named(pai__batch *batch, uint64_t id, const char *name)
 
   row.user = id % 2 == 0 ? "ann" : "bob";
   row.name = name;
-  assert_int_equal(pai__batch_put_job(batch, &row), PAI_OK);
+  assert_ok(pai__batch_put_job(batch, &row));
 }
 
 static const char *name_of(uint64_t id)
@@ -46,12 +47,11 @@ static void expect_used(pai__store *store, uint64_t from, uint64_t to)
       fail_msg("job %llu is there", (unsigned long long)id);
 }
 
-static void those_of_the_database_are_not_new(void **state)
+TEST(those_of_the_database_are_not_new)
 {
   pai__store *store = open_folder();
   unsigned before = 0;
 
-  (void)state;
   fill(store, 1, MANY);
   pai__store_close(store);
   store = open_folder();
@@ -64,18 +64,16 @@ static void those_of_the_database_are_not_new(void **state)
   pai__store_close(store);
 }
 
-static void one_that_is_put_is_not_new(void **state)
+STORE_TEST(one_that_is_put_is_not_new)
 {
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
 
-  (void)state;
   assert_true(is_new(store, 1));
   put_named(batch, 1, name_of(1));
   expect_used(store, 1, 1); /* before anything is committed */
   commit_all(store, batch);
   batch = new_batch(store);
-  assert_int_equal(pai__batch_drop_job(batch, 1), PAI_OK);
+  assert_ok(pai__batch_drop_job(batch, 1));
   commit_all(store, batch);
   expect_used(store, 1, 1); /* the database knows better */
   fill(store, 2, MANY);
@@ -83,33 +81,28 @@ static void one_that_is_put_is_not_new(void **state)
   assert_true(is_new(store, MANY + 1));
   pai__store_use_name(store, "bob", name_of(MANY + 1));
   expect_used(store, MANY + 1, MANY + 1);
-  pai__store_close(store);
 }
 
 /* What was put was taken back, and its id is another one's. */
-static void an_id_may_come_again(void **state)
+STORE_TEST(an_id_may_come_again)
 {
-  pai__store *store = open_folder();
   pai__batch *batch = new_batch(store);
   pai__batch_mark mark = pai__batch_here(batch);
 
-  (void)state;
   assert_true(is_new(store, 3));
   put_named(batch, 1, "taken back");
   pai__batch_back(batch, mark);
   put_named(batch, 1, name_of(3));
   expect_used(store, 3, 3);
   commit_all(store, batch);
-  pai__store_close(store);
 }
 
 /* While others were put, and before they are committed, the rest is read. */
-static void jobs_come_while_it_is_read(void **state)
+TEST(jobs_come_while_it_is_read)
 {
   pai__store *store = open_folder();
   pai__batch *batch;
 
-  (void)state;
   fill(store, 1, MANY);
   pai__store_close(store);
   store = open_folder();
@@ -158,27 +151,13 @@ static int put_and_ask(const pai_alloc *alloc, void *user_data)
   return rc;
 }
 
-static void without_memory_nothing_is_new(void **state)
+TEST(without_memory_nothing_is_new)
 {
   pai__store *store = open_folder();
 
-  (void)state;
   fill(store, 1, 100);
   pai__store_close(store);
   test_faults(put_and_ask, NULL);
 }
 
-#define HERE(test) \
-  cmocka_unit_test_setup_teardown(test, folder_set_up, folder_tear_down)
-
-int main(void)
-{
-  const struct CMUnitTest tests[] = {
-    HERE(those_of_the_database_are_not_new),
-    HERE(one_that_is_put_is_not_new),
-    HERE(an_id_may_come_again),
-    HERE(jobs_come_while_it_is_read),
-    HERE(without_memory_nothing_is_new),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_AROUND_EACH(folder_set_up, folder_tear_down);

@@ -89,21 +89,19 @@ uint64_t check_folder(uint64_t seen, uint64_t told)
   uint64_t last, tasks = 0, events = 0;
   char *next;
 
-  assert_int_equal(pai__store_last_id(store, &last, NULL), PAI_OK);
+  assert_ok(pai__store_last_id(store, &last, NULL));
   assert_true(last >= told);
   /* At most the commit that nobody had heard of yet, and all of it. */
   if (last > told)
     assert_int_equal(last, told + group_of(told + 1));
   for (uint64_t id = seen + 1; id <= last; id++) {
-    assert_int_equal(pai__store_job(store, id, check_job, NULL, NULL), PAI_OK);
-    assert_int_equal(
-      pai__store_tasks(store, id, 0, NULL, count_task, &tasks, NULL), PAI_OK);
-    assert_int_equal(
-      pai__store_events(store, id, NULL, count_event, &events, NULL), PAI_OK);
+    assert_ok(pai__store_job(store, id, check_job, NULL, NULL));
+    assert_ok(pai__store_tasks(store, id, 0, NULL, count_task, &tasks, NULL));
+    assert_ok(pai__store_events(store, id, NULL, count_event, &events, NULL));
   }
   assert_int_equal(tasks, last - seen);
   assert_int_equal(events, last - seen);
-  assert_int_equal(pai__store_meta(store, &next, "next", NULL), PAI_OK);
+  assert_ok(pai__store_meta(store, &next, "next", NULL));
   assert_non_null(next);
   assert_true(strtoull(next, NULL, 10) == last + 1);
   pai__strfree(&pai__libc_alloc, next);

@@ -1,9 +1,11 @@
-/* The YAML reader: structure, places, aliases and merges. */
+/* The YAML reader: structure, places, aliases and merges; errors, limits,
+ * memory. */
+#include "cases.h"
 #include "documents.h"
 
 #include <stdio.h>
 
-static void documents_are_read(void **state)
+TEST(documents_are_read)
 {
   static const struct {
     const char *text, *shown;
@@ -30,7 +32,6 @@ static void documents_are_read(void **state)
     { "a: 1\rb: 2", "{a: 1, b: 2}" },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     test_yaml_shows(rows[i].text, rows[i].shown, PAI__YAML_JS);
     test_yaml_shows(rows[i].text, rows[i].shown, PAI__YAML_CORE);
@@ -38,7 +39,7 @@ static void documents_are_read(void **state)
 }
 
 /* js-yaml skips tabs where libyaml stops. */
-static void tabs_are_read_as_js_yaml_does(void **state)
+TEST(tabs_are_read_as_js_yaml_does)
 {
   static const struct {
     const char *text, *shown;
@@ -65,7 +66,6 @@ static void tabs_are_read_as_js_yaml_does(void **state)
   };
   pai__tree *t;
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++)
     test_yaml_shows(rows[i].text, rows[i].shown, PAI__YAML_JS);
   t = test_yaml_parse("a:\n\t \tb: 1\n-: 2", NULL);
@@ -75,19 +75,17 @@ static void tabs_are_read_as_js_yaml_does(void **state)
   pai__tree_free(t);
 }
 
-static void many_tabs_take_linear_time(void **state)
+TEST(many_tabs_take_linear_time)
 {
   pai__tree *t;
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__buf_str(&b, "k: 1\n");
   for (int i = 0; i < 50000; i++)
     pai__buf_printf(&b, "\t\n \t\nk%d: 1\n", i);
   for (int i = 0; i < 200000; i++)
     pai__buf_char(&b, '\t');
-  assert_int_equal(pai__yaml_parse(&t, b.data, b.len, NULL, NULL), PAI_OK);
+  assert_ok(pai__yaml_parse(&t, b.data, b.len, NULL, NULL));
   assert_int_equal(pai__tree_count(t, 0), 50001);
   assert_int_equal(pai__tree_where(t, pai__tree_get(t, 0, "k49999")).line,
                    150001);
@@ -96,9 +94,8 @@ static void many_tabs_take_linear_time(void **state)
 }
 
 /* Characters that libyaml takes for line ends or refuses. */
-static void odd_characters_are_content(void **state)
+TEST(odd_characters_are_content)
 {
-  (void)state;
   test_yaml_shows("a: x\xe2\x80\xa8y\nb: \"p\xc2\x85q\"",
                   "{a: \"x\xe2\x80\xa8y\", b: \"p\xc2\x85q\"}", PAI__YAML_JS);
   test_yaml_shows("- \xef\xbb\xbfz\n- 'q\x7f'\n- |\n  r\xef\xbb\xbf",
@@ -112,14 +109,12 @@ static void odd_characters_are_content(void **state)
 }
 
 /* Where no stand-ins can be had, libyaml's own refusal comes through. */
-static void odd_characters_may_be_too_much(void **state)
+TEST(odd_characters_may_be_too_much)
 {
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
   test_yaml_fails("\xef\xbb\xbf- \"\\U0001F600\"\n- 'x\x7f'", PAI_EINVAL, 2, 5,
                   "control characters are not allowed");
-  pai__buf_init(&b, &pai__libc_alloc);
   for (int i = 0; i < 8; i++)
     pai__buf_printf(&b, "- \xf3\xb0%c\xbf\n", 0x80 + i);
   pai__buf_str(&b, "- 'x\x7f'");
@@ -149,9 +144,8 @@ static void expect_sources(const char *text, const char *const *want, size_t n)
   expect_sources(text, (const char *const[]){ __VA_ARGS__ }, \
                  PAI__LEN(((const char *const[]){ __VA_ARGS__ })))
 
-static void nodes_know_their_source(void **state)
+TEST(nodes_know_their_source)
 {
-  (void)state;
   EXPECT_SOURCES("a: b # c\n", "a: b", "a", "b");
   EXPECT_SOURCES("a:\nb: ", "a:\nb:", "a", "", "b", "");
   EXPECT_SOURCES("- x  \n-\n- 'y' \n", "- x  \n-\n- 'y'", "x", "", "'y'");
@@ -179,13 +173,12 @@ static void nodes_know_their_source(void **state)
   EXPECT_SOURCES("# c\n", "");
 }
 
-static void places_count_characters(void **state)
+TEST(places_count_characters)
 {
   pai__tree *t =
     test_yaml_parse("\xef\xbb\xbfk: 日本\n\"é\": [ü, x]\r\nz: !!str  y", NULL);
   pai__node n = pai__tree_resolve(t, "/é/1");
 
-  (void)state;
   assert_int_equal(pai__tree_where(t, 0).column, 1);
   assert_int_equal(pai__tree_where(t, n).line, 2);
   assert_int_equal(pai__tree_where(t, n).column, 10);
@@ -196,7 +189,7 @@ static void places_count_characters(void **state)
   pai__tree_free(t);
 }
 
-static void styles_are_kept(void **state)
+TEST(styles_are_kept)
 {
   static const char *const keys[] = { "p", "s", "d", "l", "f", "q", "b" };
   static const int styles[] = { PAI__PLAIN,   PAI__SINGLE, PAI__DOUBLE,
@@ -206,7 +199,6 @@ static void styles_are_kept(void **state)
                                  "q: []\nb:\n- 1\n",
                                  NULL);
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(keys); i++)
     assert_int_equal(t->nodes[pai__tree_get(t, 0, keys[i])].flags & PAI__STYLE,
                      styles[i]);
@@ -215,14 +207,13 @@ static void styles_are_kept(void **state)
 
 /* --- aliases and merges ------------------------------------------------- */
 
-static void aliases_lead_to_their_targets(void **state)
+TEST(aliases_lead_to_their_targets)
 {
   pai__tree *t = test_yaml_parse("a: &x [1, 2]\nb: *x\nc: &y z\nd: [*y, *x]\n"
                                  "e: &x 3\nf: *x",
                                  NULL);
   pai__node b = pai__tree_get(t, 0, "b");
 
-  (void)state;
   test_shows(
     t, "{a: [1, 2], b: [1, 2], c: \"z\", d: [\"z\", [1, 2]], e: 3, f: 3}");
   assert_int_equal(t->nodes[b].type, PAI__ALIAS);
@@ -231,7 +222,7 @@ static void aliases_lead_to_their_targets(void **state)
   pai__tree_free(t);
 }
 
-static void merges_follow_js_yaml(void **state)
+TEST(merges_follow_js_yaml)
 {
   static const struct {
     const char *text, *shown;
@@ -259,7 +250,6 @@ static void merges_follow_js_yaml(void **state)
       "[{p: 1, q: 2}, {p: 1, q: 2, r: 3}]" },
   };
 
-  (void)state;
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
     if (rows[i].shown != NULL)
       test_yaml_shows(rows[i].text, rows[i].shown, PAI__YAML_JS);
@@ -269,14 +259,13 @@ static void merges_follow_js_yaml(void **state)
   }
 }
 
-static void merged_mappings_keep_both_views(void **state)
+TEST(merged_mappings_keep_both_views)
 {
   pai__tree *t = test_yaml_parse("base: &b {p: 1}\nx: {<<: *b, q: 2}\n"
                                  "y: {<<: {r: 1}}\nz: {<<: [{s: 1}]}",
                                  NULL);
   pai__node x = pai__tree_get(t, 0, "x"), key = pai__tree_written(t, x);
 
-  (void)state;
   assert_true((t->nodes[key].flags & PAI__IS_MERGE) != 0);
   assert_int_equal(t->nodes[pai__tree_value(t, key)].type, PAI__ALIAS);
   assert_int_equal(pai__tree_resolve(t, "/x/p"),
@@ -289,13 +278,11 @@ static void merged_mappings_keep_both_views(void **state)
 }
 
 /* Many keys merged, overridden and added, against a plain count. */
-static void large_merges_are_right(void **state)
+TEST(large_merges_are_right)
 {
   pai__tree *t;
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
   pai__buf_str(&b, "base: &b\n");
   for (int i = 0; i < 500; i++)
     pai__buf_printf(&b, "  k%d: %d\n", i, i);
@@ -305,52 +292,263 @@ static void large_merges_are_right(void **state)
   t = test_yaml_parse(b.data, NULL);
   assert_int_equal(pai__tree_count(t, pai__tree_get(t, 0, "x")), 750);
   for (int i = 0; i < 750; i++) {
-    char pointer[20];
-    (void)snprintf(pointer, sizeof(pointer), "/x/k%d", i);
-    assert_int_equal(pai__tree_int(t, pai__tree_resolve(t, pointer)),
-                     i < 250 ? i : -i);
+    assert_int_equal(
+      pai__tree_int(t, pai__tree_resolve(t, test_string("/x/k%d", i))),
+      i < 250 ? i : -i);
   }
   pai__tree_free(t);
   pai__buf_dispose(&b);
 }
 
 /* Many anchors whose names share long beginnings. */
-static void anchors_are_found_among_many(void **state)
+TEST(anchors_are_found_among_many)
 {
   pai__tree *t;
-  pai__buf b;
+  pai__buf b = test_buf();
 
-  (void)state;
-  pai__buf_init(&b, &pai__libc_alloc);
   for (int i = 0; i < 20000; i++)
     pai__buf_printf(&b, "- &anchor-with-a-long-name-%d %d\n", i * 7919 % 20000,
                     i);
   for (int i = 0; i < 20000; i++)
     pai__buf_printf(&b, "- *anchor-with-a-long-name-%d\n", i * 7919 % 20000);
-  assert_int_equal(pai__yaml_parse(&t, b.data, b.len, NULL, NULL), PAI_OK);
+  assert_ok(pai__yaml_parse(&t, b.data, b.len, NULL, NULL));
   for (pai__node n = 1; n <= 20000; n++)
     assert_int_equal(pai__tree_int(t, n + 20000), n - 1);
   pai__tree_free(t);
   pai__buf_dispose(&b);
 }
 
-int main(void)
+/* --- errors ------------------------------------------------------------- */
+
+TEST(errors_name_the_place_and_the_thing)
 {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(documents_are_read),
-    cmocka_unit_test(tabs_are_read_as_js_yaml_does),
-    cmocka_unit_test(many_tabs_take_linear_time),
-    cmocka_unit_test(odd_characters_are_content),
-    cmocka_unit_test(odd_characters_may_be_too_much),
-    cmocka_unit_test(nodes_know_their_source),
-    cmocka_unit_test(places_count_characters),
-    cmocka_unit_test(styles_are_kept),
-    cmocka_unit_test(aliases_lead_to_their_targets),
-    cmocka_unit_test(merges_follow_js_yaml),
-    cmocka_unit_test(merged_mappings_keep_both_views),
-    cmocka_unit_test(large_merges_are_right),
-    cmocka_unit_test(anchors_are_found_among_many),
+  static const struct {
+    const char *text;
+    uint32_t line, column;
+    const char *part;
+  } rows[] = {
+    { "a: b: c", 1, 5, "mapping values are not allowed" },
+    { "a: 1\n  b: 2", 2, 4, "mapping values are not allowed" },
+    { "a:\n  b: 1\n c: 2", 3, 2, "did not find expected key" },
+    { "a: [1, 2", 1, 9, "did not find expected ',' or ']'" },
+    { "é: \"x", 1, 6,
+      "while scanning a quoted scalar that starts at line 1, "
+      "column 4" },
+    { "a: @x", 1, 4, "cannot start any token" },
+    { "a: \"\\q\"", 1, 5, "unknown escape" },
+    { "a\n---\nb", 2, 1, "a second document starts here" },
+    { "--- a\n--- b", 2, 1, "a second document starts here" },
+    { "a: 1\nb: 2\na: 3", 3, 1,
+      "key \"a\" already exists at line 1, column 1" },
+    { "1: x\n'1': y", 2, 1, "key \"1\" already exists" },
+    { "{a: 1, é: 2, a: 3}", 1, 14, "at line 1, column 2" },
+    { "<<: {a: 1}\na: 2\n<<: {a: 3}\na: 4", 4, 1,
+      "key \"a\" already exists at line 2" },
+    { "x: *nope", 1, 4, "this alias has no anchor" },
+    { "&a [1, *a]", 1, 8, "alias *a is inside what it stands for" },
+    { "a: &a {b: {c: *a}}", 1, 15, "alias *a is inside" },
+    { "<<: 1", 1, 5, "cannot merge this" },
+    { "<<:\n- {}\n- x", 3, 3, "cannot merge this" },
+    { "a: \xff", 1, 4, "byte 0xff is not UTF-8" },
+    { "é\n日\xe6\x97", 2, 2, "byte 0xe6 is not UTF-8" },
+    { "a: \x07", 1, 4, "character U+0007 is not allowed" },
+    { "%YAML 2.0\n---\na", 1, 1, "incompatible YAML" },
+    { "%TAG ! tag:x\n%TAG ! tag:x\n---\na", 2, 1, "duplicate %TAG" },
+    { "\t- x\n\ty: z", 2, 2, "did not find expected '-' indicator" },
+    { "a: 'x\n---\n'", 2, 1, "unexpected document indicator" },
+    { "a:\n\tb: 1\n \tc: 2", 3, 4, "mapping values are not allowed" },
   };
 
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  for (size_t i = 0; i < PAI__LEN(rows); i++)
+    test_yaml_fails(rows[i].text, PAI_EINVAL, rows[i].line, rows[i].column,
+                    rows[i].part);
+}
+
+TEST(help_says_how_to_mend_it)
+{
+  static const char *const rows[][2] = {
+    { "a: b: c", "quotes" },
+    { "a: @x", "put the text in quotes" },
+    { "a: \"\\q\"", "write a backslash as \\\\" },
+    { "x: *nope", "quote a text that begins with *" },
+    { "a: 1\na: 2", "remove one of the two" },
+    { "a: \"x", "add the closing quote" },
+    { "!foo a", "remove the tag" },
+  };
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    pai_error *err = NULL;
+    pai__tree *t;
+
+    assert_true(
+      pai__yaml_parse(&t, rows[i][0], strlen(rows[i][0]), NULL, &err) < 0);
+    assert_non_null(pai_error_help(err));
+    assert_has(pai_error_help(err), rows[i][1]);
+    pai_error_free(err);
+  }
+}
+
+TEST(long_names_make_short_messages)
+{
+  pai_error *err = NULL;
+  pai__tree *t;
+  pai__buf b = test_buf();
+
+  for (int i = 0; i < 2; i++) {
+    pai__buf_str(&b, "? \"a\\n");
+    for (int j = 0; j < 500; j++)
+      pai__buf_str(&b, "é");
+    pai__buf_str(&b, "\"\n: 1\n");
+  }
+  assert_int_equal(pai__yaml_parse(&t, b.data, b.len, NULL, &err), PAI_EINVAL);
+  assert_true(strlen(pai_error_message(err)) < 160);
+  assert_null(strchr(pai_error_message(err), '\n'));
+  test_expect_error(err, PAI_EINVAL, "key \"a?éé");
+  pai__buf_dispose(&b);
+}
+
+/* --- limits ------------------------------------------------------------- */
+
+static int parse_nested(unsigned n, bool block, uint32_t max_depth)
+{
+  pai__yaml_options opts = { .max_depth = max_depth };
+  pai__buf b = test_buf();
+  int rc;
+
+  for (unsigned i = 0; i < n; i++)
+    pai__buf_str(&b, block ? "- " : "[");
+  for (unsigned i = 0; i < n && !block; i++)
+    pai__buf_char(&b, ']');
+  rc = test_yaml_try(b.data, &opts, "nested more than");
+  pai__buf_dispose(&b);
+  return rc;
+}
+
+TEST(depth_is_limited)
+{
+  pai__yaml_options opts = { .max_depth = 4 };
+
+  for (int block = 0; block <= 1; block++) {
+    assert_ok(parse_nested(64, block != 0, 0));
+    assert_int_equal(parse_nested(65, block != 0, 0), PAI_ELIMIT);
+    assert_ok(parse_nested(3, block != 0, 3));
+    assert_int_equal(parse_nested(4, block != 0, 3), PAI_ELIMIT);
+    assert_int_equal(parse_nested(100000, block != 0, 0), PAI_ELIMIT);
+  }
+  /* through aliases: 1 + 1 + 2, and one more */
+  assert_ok(test_yaml_try("- &a [[]]\n- [*a]", &opts, ""));
+  assert_int_equal(
+    test_yaml_try("- &a [[]]\n- &b [*a]\n- [*b]", &opts, "nested too deep"),
+    PAI_ELIMIT);
+}
+
+static void repeat(pai__buf *b, const char *text, int times)
+{
+  while (times-- > 0)
+    pai__buf_str(b, text);
+}
+
+static void try_and_clear(pai__buf *b, int code, const char *says)
+{
+  assert_int_equal(test_yaml_try(b->data, NULL, says), code);
+  pai__buf_clear(b);
+}
+
+TEST(alias_expansion_is_limited)
+{
+  pai__yaml_options small = { .alias_floor = 16, .alias_factor = 2 };
+  pai__buf b = test_buf();
+
+  /* 1 + 4 + 4 aliases of 1 + 2: 17 nodes in 9; then 20 in 10, and 23 in 11 */
+  assert_ok(test_yaml_try("- &a [1, 2]\n- *a\n- *a\n- *a\n", &small, ""));
+  assert_int_equal(test_yaml_try("- &a [1, 2]\n- *a\n- *a\n- *a\n- *a\n- *a\n"
+                                 "- *a\n- *a\n",
+                                 &small, "*a the document grows too much"),
+                   PAI_ELIMIT);
+  pai__buf_str(&b, "- &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+  for (int i = 1; i < 40; i++)
+    pai__buf_printf(&b, "- &a%d [*a%d, *a%d, *a%d]\n", i, i - 1, i - 1, i - 1);
+  try_and_clear(&b, PAI_ELIMIT, "the document grows too much");
+  /* a small document may repeat itself a lot: under 10,000 nodes */
+  pai__buf_str(&b, "- &a\n");
+  repeat(&b, "  - x\n", 90);
+  repeat(&b, "- *a\n", 100);
+  try_and_clear(&b, PAI_OK, "");
+  /* a text ten times, if it is a mebibyte */
+  for (int times = 10; times <= 12; times += 2) {
+    pai__buf_str(&b, "- &a [");
+    repeat(&b, "x", 1 << 20);
+    pai__buf_str(&b, "]\n- &b [*a]\n");
+    repeat(&b, "- *b\n", times - 1);
+    try_and_clear(&b, times == 10 ? PAI_OK : PAI_ELIMIT,
+                  times == 10 ? "" : "*b the document grows too much");
+  }
+  pai__buf_dispose(&b);
+}
+
+TEST(other_sizes_are_limited)
+{
+  pai__yaml_options opts = { .max_bytes = 6 };
+  pai__buf b = test_buf();
+
+  assert_ok(test_yaml_try("a: 123", &opts, ""));
+  assert_int_equal(test_yaml_try("a: 1234", &opts, "more than 6 bytes"),
+                   PAI_ELIMIT);
+  for (int i = 1000; i <= 1001; i++) {
+    for (int k = 0; k < i; k++)
+      pai__buf_printf(&b, "%%TAG !t%d! tag:x\n", k);
+    pai__buf_str(&b, "---\na");
+    try_and_clear(&b, i == 1000 ? PAI_OK : PAI_ELIMIT, "more than 1000 %TAG");
+  }
+  for (int i = 256; i <= 257; i++) {
+    pai__buf_str(&b, "!!omap\n");
+    for (int k = 0; k < i; k++)
+      pai__buf_printf(&b, "- k%d: 1\n", k);
+    try_and_clear(&b, i == 256 ? PAI_OK : PAI_ELIMIT, "more than 256 entries");
+  }
+  pai__buf_str(&b, "- &a ");
+  repeat(&b, "x", 5000);
+  pai__buf_char(&b, '\n');
+  repeat(&b, "- ? [*a, *a, *a, *a]\n  : 1\n", 100);
+  try_and_clear(&b, PAI_ELIMIT, "keys that are no scalars");
+  pai__buf_dispose(&b);
+}
+
+/* --- memory ------------------------------------------------------------- */
+
+static int parse_body(const pai_alloc *alloc, void *user_data)
+{
+  pai__yaml_options opts = { .alloc = alloc };
+
+  return test_yaml_try(user_data, &opts, "out of memory");
+}
+
+TEST(reader_survives_failing_memory)
+{
+  pai__buf b = test_buf();
+
+  pai__buf_str(&b, "a: &a {x: 1}\nb: &b [!!binary aGk=, 2020-01-01, 1.5]\n"
+                   "c:\n\t? [*a, y]\n\t: {<<: *a, z: *b}\n"
+                   "d: \"x\xe2\x80\xa8y\"\ne: |\n  \tx\n\t\n");
+  for (int i = 0; i < 60; i++)
+    pai__buf_printf(&b, "k%d: &n%d [v%d]\n", i, i, i);
+  test_faults(parse_body, b.data);
+  pai__buf_dispose(&b);
+}
+
+TEST(memory_is_bounded)
+{
+  test_tally tally;
+  pai__yaml_options opts = { .alloc = &tally.alloc };
+  pai__tree *t;
+  pai__buf b = test_buf();
+
+  for (int i = 0; i < 20000; i++)
+    pai__buf_printf(&b, "- name: job_%d\n  gpus: %d\n", i, i % 8);
+  test_tally_init(&tally);
+  assert_ok(pai__yaml_parse(&t, b.data, b.len, &opts, NULL));
+  assert_in_range(tally.peak, 1, b.len * 12 + 256 * 1024);
+  pai__tree_free(t);
+  assert_int_equal(tally.live, 0);
+  pai__buf_dispose(&b);
 }

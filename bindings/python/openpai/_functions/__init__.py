@@ -1,0 +1,1 @@
+"""Functions as jobs: what goes along with them, and what they come to."""

@@ -1,0 +1,1 @@
+"""Schedulers, policies, traces, simulations, forecasts, replays."""
