@@ -470,10 +470,29 @@ static void forget_short(const local_task *t)
     forget_start(t);
 }
 
+/* Where the host ignores SIGCHLD, the kernel reaps children: a supervisor that
+ * has ended before it can be watched is gone. */
+static int watch_supervisor(local_task *t, pai_error **err)
+{
+  pai__process process;
+  int rc = pai__process_watch(&process, t->child);
+
+  if (rc < 0)
+    return pai__local_watch_errno(err);
+  if (rc == 0) {
+    t->child = 0;
+    supervisor_ended(t);
+    return PAI_OK;
+  }
+  rc = pai__local_task_watch(t, LOCAL_SUPERVISOR, &process);
+  return rc < 0
+           ? pai__uv_fail(err, rc, "cannot watch the supervisor of a task")
+           : PAI_OK;
+}
+
 int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
                           pai_error **err)
 {
-  pai__process process;
   local_task *t;
   int pid, spare, rc;
 
@@ -494,10 +513,7 @@ int pai__local_task_start(local *l, uint64_t id, const pai_launch_plan *plan,
     return pid;
   }
   t->child = pid;
-  if (pai__process_watch(&process, pid) <= 0)
-    rc = pai__local_watch_errno(err);
-  else if ((rc = pai__local_task_watch(t, LOCAL_SUPERVISOR, &process)) < 0)
-    rc = pai__uv_fail(err, rc, "cannot watch the supervisor of a task");
+  rc = watch_supervisor(t, err);
   if (rc < 0) {
     take_back(t, pid);
     pai__local_task_close(t);

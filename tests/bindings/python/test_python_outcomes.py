@@ -9,6 +9,7 @@ import pathlib
 import pickle
 import sys
 import tarfile
+import time
 import io
 import unittest
 import unittest.mock
@@ -205,8 +206,11 @@ class OfServer(unittest.TestCase):
             asyncio.run(scene())
 
     def test_time(self):
+        call = self.client.call(time.sleep, 1000, memory="128M")
         with self.assertRaisesRegex(TimeoutError, "not over after 0.1 s"):
-            self.client.call(raises, KeyError()).wait(0.1)
+            call.wait(0.1)
+        call.stop()
+        self.assertEqual(call.wait().state, "stopped")
 
 
 class Codes(unittest.TestCase):

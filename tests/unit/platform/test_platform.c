@@ -5,6 +5,7 @@
 
 #include <openpai/uv.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A job that needs all CPUs, so that there is only one at a time. */
@@ -308,6 +310,35 @@ TEST(jobs_end_without_signals)
     pai_loop_free(loop);
   }
   (void)sigprocmask(SIG_SETMASK, &open, NULL);
+  (void)sigaction(SIGCHLD, &before, NULL);
+  pai_spec_unref(spec);
+}
+
+/* Waits for all children where the host ignores SIGCHLD: so a task has ended
+ * before its start returns. */
+static void *await_children(void *ctx, void *old, size_t old_size, size_t size)
+{
+  (void)ctx;
+  while (size == 0 && (waitpid(-1, NULL, 0) > 0 || errno == EINTR))
+    ;
+  return pai__libc_alloc.realloc_fn(NULL, old, old_size, size);
+}
+
+TEST(a_task_that_ends_at_once_has_its_code)
+{
+  story s = { .alloc = { NULL, await_children } };
+  pai_spec *spec = story_job("", "", "exit 3");
+  struct sigaction before;
+  pai_loop *loop;
+
+  (void)sigaction(SIGCHLD, NULL, &before);
+  assert_ok(pai_loop_new(&loop, NULL, NULL));
+  (void)signal(SIGCHLD, SIG_IGN);
+  story_begin(&s, loop);
+  (void)story_submit(&s, spec);
+  assert_ok(pai_loop_run(loop));
+  story_expect_end(&s, PAI_STATE_FAILED, 3);
+  pai_loop_free(loop);
   (void)sigaction(SIGCHLD, &before, NULL);
   pai_spec_unref(spec);
 }
