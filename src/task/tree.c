@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "task.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -189,30 +190,53 @@ void tree_learn(pid_t holder, pid_t inside)
   shared.inode = info.st_ino;
 }
 
-static bool has_mounts(pid_t pid)
-{
+typedef struct mounts {
   struct stat info;
+  bool known;
+} mounts;
 
-  return mounts_of(pid, &info) && info.st_ino == shared.inode &&
-         info.st_dev == shared.device;
+static void take_mounts(void *data, pid_t thread)
+{
+  mounts *m = data;
+
+  if (!m->known)
+    m->known = mounts_of(thread, &m->info);
 }
 
-static void add_if_orphan(void *data, pid_t pid)
+/* A process whose first thread has ended has those of another thread. */
+static bool has_mounts(pid_t pid)
 {
-  if (tree_parent(pid) == shared.holder && has_mounts(pid))
+  mounts m = { .known = false };
+  int threads;
+
+  m.known = mounts_of(pid, &m.info);
+  if (!m.known && errno == ENOENT) {
+    threads = open_numbered("/proc/", pid, "/task", O_DIRECTORY);
+    if (threads >= 0) {
+      each_number(threads, take_mounts, &m);
+      (void)close(threads);
+    }
+  }
+  return m.known && m.info.st_ino == shared.inode &&
+         m.info.st_dev == shared.device;
+}
+
+static void add_if_inside(void *data, pid_t pid)
+{
+  if (has_mounts(pid))
     add(data, pid);
 }
 
 /* Searches all processes: the kernel's list of children may omit some while
- * others exit. */
-static void find_each_orphan(tree *t)
+ * others exit, and what an exiting process has left is not yet an orphan. */
+static void find_each_inside(tree *t)
 {
   int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
   t->len = 0;
   if (proc < 0)
     return;
-  each_number(proc, add_if_orphan, t);
+  each_number(proc, add_if_inside, t);
   (void)close(proc);
 }
 
@@ -224,7 +248,7 @@ static void find_orphans(tree *t)
   if (shared.holder <= 0)
     return;
   if (!find_children(&all, shared.holder))
-    find_each_orphan(t);
+    find_each_inside(t);
   for (size_t i = 0; i < all.len; i++)
     if (has_mounts(all.pids[i]))
       add(t, all.pids[i]);
@@ -327,7 +351,7 @@ static bool is_alive(tree *t, bool children)
   if (children || shared.holder > 0)
     tree_find(t);
   if (!children && t->len == 0 && shared.holder > 0)
-    find_each_orphan(t);
+    find_each_inside(t);
   return children || t->len > 0;
 }
 

@@ -24,7 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HIGH_FD = 16, PATIENCE_MS = 5000, GIDS = PAI__GROUPS_MOST * 11 + 1 };
+/* The holder removes folders of killed holders first. */
+enum { HIGH_FD = 16, PATIENCE_MS = 30000, GIDS = PAI__GROUPS_MOST * 11 + 1 };
 
 /* --- first process ------------------------------------------------------- */
 
@@ -95,11 +96,19 @@ static int open_one(pid_t pid, const char *name)
   return move_high(open(path, O_RDONLY | O_CLOEXEC));
 }
 
+/* A signal of the host must not part the job's first task from the others. */
 static bool read_number(int fd, int32_t *number)
 {
+  int64_t end = pai__try_now() + PATIENCE_MS, left = PATIENCE_MS;
   struct pollfd at = { fd, POLLIN, 0 };
+  int came;
 
-  return poll(&at, 1, PATIENCE_MS) == 1 &&
+  while ((came = poll(&at, 1, (int)left)) < 0 && errno == EINTR) {
+    left = end - pai__try_now();
+    if (left <= 0)
+      return false;
+  }
+  return came == 1 &&
          read(fd, number, sizeof(*number)) == (ssize_t)sizeof(*number);
 }
 

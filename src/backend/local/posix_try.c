@@ -127,7 +127,7 @@ static bool read_all(int fd, const atomic_bool *stop, char *text, size_t size)
     if (left <= 0 || (stop != NULL && atomic_load(stop)))
       return false;
     some = poll(&at, 1, left < SLICE_MS ? (int)left : SLICE_MS);
-    if (some == 0)
+    if (some <= 0) /* a signal may have come */
       continue;
     n = read(fd, more, sizeof(more));
     for (ssize_t i = 0; i < n && len + 1 < size; i++)

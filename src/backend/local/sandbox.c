@@ -351,7 +351,10 @@ void pai__bwrap_words(pai__backend_words *w, const char *bwrap,
                       const pai__surroundings *around)
 {
   pai__words_add(w, bwrap);
-  pai__words_add(w, "--die-with-parent");
+  /* In a joined pid namespace the process inside is created by one that exits
+   * at once: only a supervisor that is told waits until then. */
+  if (!around->join || around->join_told)
+    pai__words_add(w, "--die-with-parent");
   bind(w, is_apart(plan) ? "--ro-bind" : "--dev-bind", "/");
   if (is_apart(plan))
     add_devices(w, plan, around);

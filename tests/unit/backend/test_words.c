@@ -69,9 +69,8 @@ TEST(the_sandbox)
   around.join = true; /* root's; of others also who its users are */
   pai__words_init(&w, &pai__libc_alloc);
   pai__bwrap_words(&w, bwrap, &plan, &around);
-  assert_string_equal(joined(&w),
-                      "/bin/bwrap --die-with-parent --dev-bind / / "
-                      "--tmpfs /dev/shm --pidns 7 --proc /proc");
+  assert_string_equal(joined(&w), "/bin/bwrap --dev-bind / / "
+                                  "--tmpfs /dev/shm --pidns 7 --proc /proc");
   pai__words_dispose(&w);
   around.join_user = around.join_told = true;
   around.shm = "/dev/shm/own";
