@@ -213,7 +213,7 @@ static bool take_output(int which)
 
   if (s.at[which].fd < 0)
     return false;
-  n = read(s.at[which].fd, chunk, sizeof(chunk));
+  n = output_read(s.at[which].fd, chunk, sizeof(chunk));
   if (n > 0) {
     logs_add(which, chunk, (size_t)n);
     return true;

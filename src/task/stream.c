@@ -280,7 +280,7 @@ static bool take_output(int which)
 
   if (t.at[which].fd < 0)
     return false;
-  n = read(t.at[which].fd, t.out + PAI_FRAME_HEAD, PIECE);
+  n = output_read(t.at[which].fd, t.out + PAI_FRAME_HEAD, PIECE);
   if (n > 0) {
     put(which == AT_OUT ? PAI_FRAME_OUTPUT : PAI_FRAME_ERRORS, NULL,
         (size_t)n);

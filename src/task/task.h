@@ -27,6 +27,8 @@ void line_number(line *l, int64_t number);
 bool line_write(line *l, int fd);
 /* Reads a small file as text; returns its length, or -1. */
 ssize_t read_small(int dir, const char *path, char *text, size_t size);
+/* read() of a pipe, or of a terminal, whose last output it does not miss. */
+ssize_t output_read(int fd, char *bytes, size_t size);
 int64_t wall_time(void); /* microseconds */
 int64_t monotonic_ms(void);
 
