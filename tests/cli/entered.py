@@ -1,6 +1,5 @@
 """What tests of the ways into a task share, be it near or far."""
 
-import contextlib
 import fcntl
 import json
 import os
@@ -59,22 +58,25 @@ class Terminal:
 
     def until(self, pattern):
         """What it has shown, up to this; from there on next time."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 100
         while not (found := re.search(pattern.encode(), self.shown)):
             left = end - time.monotonic()
             if left < 0 or not select.select([self.fd], [], [], left)[0]:
                 raise AssertionError((pattern, self.shown))
-            try:
-                self.shown += os.read(self.fd, 65536)
-            except OSError:
-                raise AssertionError((pattern, self.shown)) from None
+            some = program.read_terminal(self.fd)
+            if not some:
+                raise AssertionError((pattern, self.shown))
+            self.shown += some
         self.shown = self.shown[found.end():]
         return found
 
     def code(self):
-        with contextlib.suppress(OSError):
-            while select.select([self.fd], [], [], 30)[0]:
-                self.shown += os.read(self.fd, 65536)
+        while select.select([self.fd], [], [], 100)[0]:
+            some = program.read_terminal(self.fd)
+            if not some:
+                break
+            self.shown += some
+        else:
             os.kill(self.pid, signal.SIGKILL)
         os.close(self.fd)
         status = os.waitpid(self.pid, 0)[1]

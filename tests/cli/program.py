@@ -1,6 +1,7 @@
 """What the tests of the program share: argv[1] is openpai."""
 
 import contextlib
+import errno
 import faulthandler
 import json
 import os
@@ -49,6 +50,32 @@ def end_tasks(root):
         with contextlib.suppress(OSError):
             if mark in environ.read_bytes():
                 os.kill(int(environ.parent.name), signal.SIGKILL)
+
+
+def read_terminal(fd):
+    """What a program has written on a terminal; b"" after its end.
+
+    The kernel looks for output first, then whether the other end is closed:
+    what was written last, in between, comes only with another read.
+    """
+    for _ in range(2):
+        try:
+            return os.read(fd, 65536)
+        except OSError as e:
+            if e.errno != errno.EIO:
+                raise
+    return b""
+
+
+def read_terminal_until(fd, text):
+    """What it has written when that has come."""
+    shown = b""
+    while text not in shown:
+        some = read_terminal(fd)
+        if not some:
+            raise AssertionError((text, shown))
+        shown += some
+    return shown
 
 
 class ProgramTest(unittest.TestCase):
@@ -135,11 +162,8 @@ class ProgramTest(unittest.TestCase):
         if pid == 0:
             os.execve(OPENPAI, [OPENPAI, *args], self.env)
         shown = b""
-        try:
-            while chunk := os.read(fd, 65536):
-                shown += chunk
-        except OSError:
-            pass  # the other end is closed
+        while chunk := read_terminal(fd):
+            shown += chunk
         os.close(fd)
         status = os.waitpid(pid, 0)[1]
         self.assertEqual(os.waitstatus_to_exitcode(status), code)

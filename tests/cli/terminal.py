@@ -134,10 +134,7 @@ class Terminal:
 
     def read(self):
         """False: it has ended."""
-        try:
-            some = os.read(self.fd, 65536)
-        except OSError:
-            some = b""
+        some = program.read_terminal(self.fd)
         whole = self.pending + some
         text = whole.decode(errors="ignore")
         self.pending = whole[len(text.encode()):][:3] if some else b""

@@ -257,14 +257,11 @@ class Again(program.RootTest):
             os.execve(program.OPENPAI, [program.OPENPAI, *args], self.env)
         shown = b""
         sent = False
-        try:
-            while chunk := os.read(fd, 65536):
-                shown += chunk
-                if not sent and shown.endswith(b"key: "):
-                    sent = True
-                    os.write(fd, typed)
-        except OSError:
-            pass  # the other end is closed
+        while chunk := program.read_terminal(fd):
+            shown += chunk
+            if not sent and shown.endswith(b"key: "):
+                sent = True
+                os.write(fd, typed)
         os.close(fd)
         return shown.decode(), os.waitpid(pid, 0)[1]
 

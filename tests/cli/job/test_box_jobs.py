@@ -404,13 +404,10 @@ class Jobs(BoxTest):
         if pid == 0:
             os.execve(program.OPENPAI, [program.OPENPAI, "top"], self.env)
         self.addCleanup(os.close, fd)
-        shown = b""
-        while b"RUNNING" not in shown:
-            shown += os.read(fd, 65536)
+        shown = program.read_terminal_until(fd, b"RUNNING")
         self.assertIn(b"\x1b[?1049h", shown)  # a screen of its own
         os.kill(pid, signal.SIGINT)
-        while b"\x1b[?1049l" not in shown:
-            shown += os.read(fd, 65536)
+        program.read_terminal_until(fd, b"\x1b[?1049l")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
         self.release(self.gate)
 

@@ -25,10 +25,7 @@ class Shown:
 
     def read(self):
         """False: it has ended."""
-        try:
-            some = os.read(self.fd, 65536)
-        except OSError:
-            some = b""
+        some = program.read_terminal(self.fd)
         self.text += some.decode()
         return bool(some)
 

@@ -128,10 +128,7 @@ class TopTest(program.ProgramTest):
         while text is None or text not in shown:
             self.assertLess(time.monotonic(), end, shown)
             if select.select([fd], [], [], 1)[0]:
-                try:
-                    chunk = os.read(fd, 65536)
-                except OSError:
-                    chunk = b""
+                chunk = program.read_terminal(fd)
                 if not chunk:
                     break
                 shown += chunk

@@ -158,8 +158,7 @@ class Accounts(program.RootTest):
                                         "alice"], self.env)
         seen = b""
         for prompt in (b"Password for alice: ", b"Repeat it: "):
-            while prompt not in seen:
-                seen += os.read(terminal, 1000)
+            seen += program.read_terminal_until(terminal, prompt)
             os.write(terminal, PASSWORD.encode() + b"\n")
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
         os.close(terminal)

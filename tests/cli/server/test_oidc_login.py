@@ -200,18 +200,13 @@ class LoginTest(ProviderTest):
             if pid == 0:
                 os.execve(program.OPENPAI,
                           [program.OPENPAI, "login", self.server], self.env)
-            shown = b""
-            while b"that other code: " not in shown:
-                shown += os.read(fd, 4096)
+            shown = program.read_terminal_until(fd, b"that other code: ")
             if number is None:
                 os.write(fd, b"WRONG\n")
             else:
                 os.kill(pid, number)
-            try:
-                while more := os.read(fd, 4096):
-                    shown += more
-            except OSError:
-                pass
+            while more := program.read_terminal(fd):
+                shown += more
             os.close(fd)
             status = os.waitpid(pid, 0)[1]
             if number is None:
