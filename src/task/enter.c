@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_DOWN = 8, TRIES = 200, PAUSE_MS = 10 };
+enum { MOST_DOWN = 8, TRIES = 3000, PAUSE_MS = 10 };
 
 /* --- the command --------------------------------------------------------- */
 

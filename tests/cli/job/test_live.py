@@ -151,7 +151,7 @@ class Run(LiveTest):
                     and sum("| up" in line for line in screen.all) == 2)
         before = shown.screen.gone + shown.screen.shown
         shown.type(b"text\n\n\n")
-        shown.until_shown(r"test RUNNING for [3-9]s")
+        shown.until_shown(r"test RUNNING for ([3-9]|[1-9]\d|\dm.*)s")
         self.assertEqual(len(shown.screen.gone + shown.screen.shown),
                          len(before))
         self.let_go(gate)

@@ -203,7 +203,7 @@ class Parts(LogsTest):
                     stamps[2] + "a", stamps[3] + "b", stamps[4] + "err"])
         self.assertEqual(times, sorted(times))
         self.assertTrue(before <= times[0] and times[-1] <= after, times)
-        self.assertIn(times[1] - times[0], (3, 4, 5))
+        self.assertGreaterEqual(times[1] - times[0], 3)
         self.assertEqual(self.ok(*one, "--log", "stderr"), stamps[4] + "err\n")
         for line in self.ok("logs", "test", "-t", "-n1").splitlines():
             self.assertRegex(line, r"\] +\| \d{4}-\d\d-\d\dT[\d:]{8}Z err$")

@@ -171,9 +171,10 @@ class ServeTest(program.RootTest):
         self.assertNotIn("x-ratelimit", self.ask(url + "/healthz")[1])
         self.end(process)
 
-    def certificate(self):
+    def certificate(self, name=""):
         """A certificate for this machine, and its key."""
-        cert, key = self.folder / "cert.pem", self.folder / "key.pem"
+        cert, key = (self.folder / f"{name}{its}.pem"
+                     for its in ("cert", "key"))
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048",
                         "-nodes", "-keyout", key, "-out", cert, "-days", "2",
                         "-subj", "/CN=localhost", "-addext",
@@ -384,19 +385,16 @@ class ServeTest(program.RootTest):
                                   str(key))
         first = self.shown(url)
         self.assertEqual(first, cert.read_text())
-        old = (cert.read_text(), key.read_text())
-        self.certificate()
-        new = (cert.read_text(), key.read_text())
-        key.write_text(old[1])
+        # Never both at their places: the server looks at any time.
+        new = [pathlib.Path(path) for path in self.certificate("new-")]
+        cert.write_text(new[0].read_text())
         said = ""
         while "the current certificate stays in use" not in said:
             self.assertEqual(self.shown(url), first)
             while select.select([process.stderr], [], [], 0)[0]:
                 said += os.read(process.stderr.fileno(), 4096).decode()
         self.assertIn("cannot be used for TLS", said)
-        fresh = self.folder / "fresh"
-        fresh.write_text(new[1])
-        fresh.rename(key)
+        new[1].rename(key)
         with socket.create_connection(
                 ("127.0.0.1", int(url.rpartition(":")[2]))) as early:
             while self.shown(url) == first:
