@@ -161,33 +161,57 @@ static void find_by_parents(tree *t)
 
 /* --- orphans in a shared name space -------------------------------------- */
 
+/* The mount namespace of the task is held open: the kernel gives the number of
+ * one that is gone to the next, which may be another task's. */
 static struct {
-  pid_t holder;
-  dev_t device;
-  ino_t inode; /* of the task's mounts; 0: not known */
-} shared;
+  pid_t holder; /* 0: not known */
+  int fd;
+  struct stat mounts;
+} shared = { .fd = -1 };
 
-static bool mounts_of(pid_t pid, struct stat *info)
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+  return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+static bool stat_numbered(pid_t pid, const char *name, struct stat *info)
 {
   line path = { .len = 0 };
 
   line_add(&path, "/proc/");
   line_number(&path, pid);
-  line_add(&path, "/ns/mnt");
+  line_add(&path, name);
   path.text[path.len] = '\0';
   return stat(path.text, info) == 0;
 }
 
+static bool mounts_of(pid_t pid, struct stat *info)
+{
+  return stat_numbered(pid, "/ns/mnt", info);
+}
+
+/* The pid of a process that has ended may be another's, whose mounts must not
+ * be taken for the task's. */
+static bool is_in_space_of(pid_t holder, pid_t pid)
+{
+  struct stat space, own;
+
+  return stat_numbered(holder, "/ns/pid", &space) &&
+         stat_numbered(pid, "/ns/pid", &own) && is_same(&space, &own);
+}
+
 void tree_learn(pid_t holder, pid_t inside)
 {
-  struct stat info;
-
+  if (shared.fd >= 0)
+    (void)close(shared.fd);
+  shared.fd = -1;
   shared.holder = 0;
-  if (holder <= 0 || inside <= 0 || !mounts_of(inside, &info))
+  if (holder <= 0 || inside <= 0)
     return;
-  shared.holder = holder;
-  shared.device = info.st_dev;
-  shared.inode = info.st_ino;
+  shared.fd = open_numbered("/proc/", inside, "/ns/mnt", 0);
+  if (shared.fd >= 0 && fstat(shared.fd, &shared.mounts) == 0 &&
+      is_in_space_of(holder, inside))
+    shared.holder = holder;
 }
 
 typedef struct mounts {
@@ -217,8 +241,7 @@ static bool has_mounts(pid_t pid)
       (void)close(threads);
     }
   }
-  return m.known && m.info.st_ino == shared.inode &&
-         m.info.st_dev == shared.device;
+  return m.known && is_same(&m.info, &shared.mounts);
 }
 
 static void add_if_inside(void *data, pid_t pid)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -59,6 +60,38 @@ STAGE_TEST(an_orphan_without_its_first_thread_ends)
     stage_wait(s, 3);
     assert_string_equal(stage_out(s, 1), "up\n");
     assert_int_equal(s->tasks[1].end.code, 0);
+  }
+}
+
+/* The kernel gives the number of a mount namespace that is gone to the next: a
+ * supervisor that is late must not end the next task for its own. */
+STAGE_TEST(a_late_supervisor_spares_the_next_task)
+{
+  if (has_sandbox(s)) {
+    pid_t supervisor, first;
+
+    start_of_job(s, 1,
+                 test_string("echo up; until [ -e %s/job/one ]; do "
+                             "sleep .01; done",
+                             s->root));
+    stage_wait_for(s, 1, "up\n");
+    supervisor = (pid_t)stage_status(s, 1, "supervisor", 1);
+    first = (pid_t)stage_status(s, 1, "started", 1);
+    assert_int_equal(kill(supervisor, SIGSTOP), 0);
+    test_write_file(test_string("%s/job/one", s->root), "");
+    while (stage_lives(first))
+      stage_pause(1000);
+    start_of_job(s, 2,
+                 test_string("echo up; until [ -e %s/job/two ]; do "
+                             "sleep .01; done",
+                             s->root));
+    stage_wait_for(s, 2, "up\n");
+    assert_int_equal(kill(supervisor, SIGCONT), 0);
+    stage_wait(s, 1);
+    test_write_file(test_string("%s/job/two", s->root), "");
+    stage_wait(s, 2);
+    assert_int_equal(s->tasks[1].end.code, 0);
+    assert_int_equal(s->tasks[2].end.code, 0);
   }
 }
 
