@@ -11,8 +11,8 @@ static char raised; /* its address is the registry key of a kept error */
 static void push_error(lua_State *L, const failure *f)
 {
   /* By PAI_NO_ANSWER_*; NULL sets no field. */
-  static const char *const no_answer[] = { NULL, "not_reached", "lost",
-                                           "late" };
+  static const char *const no_answer[] = { NULL, "not_reached", "lost", "late",
+                                           "untrusted" };
   failure cause, none = { 0 };
   listing report;
 
