@@ -11,8 +11,8 @@ static char raised; /* its address is the registry key of a kept error */
 static void push_error(lua_State *L, const failure *f)
 {
   /* By PAI_NO_ANSWER_*; NULL sets no field. */
-  static const char *const no_answer[] = { NULL, "not_reached", "lost",
-                                           "late" };
+  static const char *const no_answer[] = { NULL, "not_reached", "lost", "late",
+                                           "untrusted" };
   failure cause, none = { 0 };
   listing report;
 
@@ -148,28 +148,22 @@ bool pai_lua_settle(lua_State *L, bool failed)
 
 static void push_event(lua_State *L, const pai_event *event)
 {
-  int state = pai_event_state(event);
-  const char *text;
-  size_t len;
+  event_member members[EVENT_MEMBERS];
 
-  lua_createtable(L, 0, 10);
-  pai_lua_set_string(L, "type", facade_event_type(event));
-  pai_lua_set_integer(L, "job", (int64_t)pai_event_job(event));
-  pai_lua_set_integer(L, "time_us", pai_event_time(event));
+  facade_event_members(members, event);
+  lua_createtable(L, 0, EVENT_MEMBERS + 1);
+  for (int i = 0; i < EVENT_MEMBERS; i++) {
+    const event_member *m = &members[i];
+
+    if (m->kind == EVENT_NUMBER) {
+      pai_lua_set_integer(L, m->name, m->number);
+    } else if (m->kind != EVENT_NONE) {
+      lua_pushlstring(L, m->text, m->len);
+      lua_setfield(L, -2, m->name);
+    }
+  }
   lua_pushnumber(L, (lua_Number)pai_event_time(event) / 1e6);
   lua_setfield(L, -2, "time");
-  pai_lua_set_integer(L, "attempt", pai_event_attempt(event));
-  pai_lua_set_string(L, "state", facade_state_name(state));
-  if (facade_is_final(state))
-    pai_lua_set_integer(L, "code", pai_event_code(event));
-  if (pai_event_role(event) != NULL) {
-    pai_lua_set_string(L, "role", pai_event_role(event));
-    pai_lua_set_integer(L, "index", pai_event_index(event));
-  }
-  pai_lua_set_string(L, "stream", facade_event_stream(event));
-  text = pai_event_text(event, &len);
-  lua_pushlstring(L, text, len);
-  lua_setfield(L, -2, "text");
 }
 
 /* Called through pcall, which catches any error, even out of memory. Without

@@ -106,22 +106,31 @@ static void keep_error(py_listener *l)
     PyErr_Clear();
 }
 
+static PyObject *event_value(const event_member *m)
+{
+  switch (m->kind) {
+  case EVENT_NUMBER: return PyLong_FromLongLong(m->number);
+  case EVENT_TEXT: return PyUnicode_FromString(m->text);
+  case EVENT_BYTES:
+    return PyBytes_FromStringAndSize(m->text, (Py_ssize_t)m->len);
+  default: Py_RETURN_NONE;
+  }
+}
+
 static PyObject *event_arguments(const pai_event *event)
 {
-  const char *role = pai_event_role(event);
-  int state = pai_event_state(event);
-  const char *text;
-  size_t len;
+  PyObject *arguments = PyTuple_New(EVENT_MEMBERS), *value;
+  event_member members[EVENT_MEMBERS];
 
-  text = pai_event_text(event, &len);
-  return Py_BuildValue(
-    "(sKLzNzNIzy#)", facade_event_type(event),
-    (unsigned long long)pai_event_job(event), (long long)pai_event_time(event),
-    facade_state_name(state),
-    number_or_none(facade_is_final(state), pai_event_code(event)), role,
-    number_or_none(role != NULL, (long)pai_event_index(event)),
-    (unsigned int)pai_event_attempt(event), facade_event_stream(event), text,
-    (Py_ssize_t)len);
+  facade_event_members(members, event);
+  for (int i = 0; arguments != NULL && i < EVENT_MEMBERS; i++) {
+    value = event_value(&members[i]);
+    if (value != NULL)
+      PyTuple_SET_ITEM(arguments, i, value);
+    else
+      Py_CLEAR(arguments);
+  }
+  return arguments;
 }
 
 static int on_event(listener *base, const pai_event *event)

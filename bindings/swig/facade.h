@@ -199,11 +199,24 @@ int64_t facade_retry_after(const failure *f);
 bool facade_cause(failure *cause, const failure *f);
 
 /* Return the names of constants, or NULL for an unknown value. */
-const char *facade_event_type(const pai_event *event);
-const char *facade_event_stream(const pai_event *event);
 const char *facade_state_name(int state);
 const char *facade_severity_name(int severity);
 const char *facade_change_name(int kind);
 bool facade_is_final(int state);
+
+/* A member of an event, as scripts have it. */
+typedef struct event_member {
+  const char *name;
+  enum { EVENT_NONE, EVENT_NUMBER, EVENT_TEXT, EVENT_BYTES } kind;
+  int64_t number;
+  const char *text;
+  size_t len; /* of `text` */
+} event_member;
+
+enum { EVENT_MEMBERS = 10 };
+
+/* Sets the members, in the order of Python's class Event. */
+void facade_event_members(event_member out[EVENT_MEMBERS],
+                          const pai_event *event);
 
 #endif /* OPENPAI_BINDINGS_FACADE_H */

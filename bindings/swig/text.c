@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *facade_message(const failure *f)
 {
@@ -103,7 +104,7 @@ char *facade_describe(const failure *f)
   }
 }
 
-const char *facade_event_type(const pai_event *event)
+static const char *event_type(const pai_event *event)
 {
   switch (pai_event_type(event)) {
   case PAI_EVENT_JOB: return "job";
@@ -113,7 +114,7 @@ const char *facade_event_type(const pai_event *event)
   }
 }
 
-const char *facade_event_stream(const pai_event *event)
+static const char *event_stream(const pai_event *event)
 {
   switch (pai_event_stream(event)) {
   case 1: return "stdout";
@@ -145,4 +146,43 @@ const char *facade_change_name(int kind)
 bool facade_is_final(int state)
 {
   return state >= PAI_STATE_SUCCEEDED;
+}
+
+/* --- events ----------------------------------------------------------------- */
+
+static event_member number(const char *name, bool there, int64_t value)
+{
+  return (event_member){ .name = name,
+                         .kind = there ? EVENT_NUMBER : EVENT_NONE,
+                         .number = value };
+}
+
+static event_member text(const char *name, const char *value)
+{
+  return (event_member){ .name = name,
+                         .kind = value != NULL ? EVENT_TEXT : EVENT_NONE,
+                         .text = value,
+                         .len = value != NULL ? strlen(value) : 0 };
+}
+
+void facade_event_members(event_member out[EVENT_MEMBERS],
+                          const pai_event *event)
+{
+  const char *role = pai_event_role(event);
+  int state = pai_event_state(event);
+  event_member data = { .name = "text", .kind = EVENT_BYTES };
+  size_t n = 0;
+
+  data.text = pai_event_text(event, &data.len);
+  out[n++] = text("type", event_type(event));
+  out[n++] = number("job", true, (int64_t)pai_event_job(event));
+  out[n++] = number("time_us", true, pai_event_time(event));
+  out[n++] = text("state", facade_state_name(state));
+  out[n++] =
+    number("code", facade_is_final(state), (int64_t)pai_event_code(event));
+  out[n++] = text("role", role);
+  out[n++] = number("index", role != NULL, pai_event_index(event));
+  out[n++] = number("attempt", true, pai_event_attempt(event));
+  out[n++] = text("stream", event_stream(event));
+  out[n] = data;
 }

@@ -140,7 +140,9 @@ PAI_API int pai_error_retriable(const pai_error *err);
 enum {
   PAI_NO_ANSWER_NOT_REACHED = 1, /**< unknown host, or nothing listens there */
   PAI_NO_ANSWER_LOST = 2,        /**< the connection broke */
-  PAI_NO_ANSWER_LATE = 3         /**< timed out */
+  PAI_NO_ANSWER_LATE = 3,        /**< timed out */
+  PAI_NO_ANSWER_UNTRUSTED = 4    /**< the server's certificate is signed by an
+                                      authority that is not trusted */
 };
 
 /** PAI_NO_ANSWER_* of an error of a client that got no answer; 0 for all

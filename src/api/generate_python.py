@@ -97,7 +97,7 @@ def value(member):
 
 def doc_of(text):
     """A sentence, as a comment before a member."""
-    lines, words = [], text.split()
+    lines, words = [], (text[:1].upper() + text[1:]).split()
     line = "    #:"
     for word in words:
         if len(line) + 1 + len(word) > 79:

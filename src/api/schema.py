@@ -349,6 +349,12 @@ class Schema:
             raise SchemaError("'%s' is no property of a call" % word)
 
     def _check(self):
+        for record in [*self.records.values(), *self.parts.values()]:
+            for field in record.fields:
+                if not field.doc:
+                    raise SchemaError("%s: %s has no description, as in "
+                                      "\"%s text -- name of the user\"" % (
+                                          record.name, field.name, field.name))
         names = [f.of for r in self.records.values() for f in r.fields]
         names += [a.of for c in self.calls for a in c.answers or ()]
         names += [c.body for c in self.calls]

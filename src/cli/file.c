@@ -4,6 +4,8 @@
 #include "cells.h"
 #include "file.h"
 
+#include "base/os/posix_errno.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -86,6 +88,13 @@ int cli_read(char **text, size_t *len, const char *name, size_t most)
   return cli_read_fail(name, error);
 }
 
+int cli_write_fail(const char *name, int error)
+{
+  cli_fail("cannot write %s: %s", name, strerror(error));
+  cli_help(stderr, pai__errno_write_help(error));
+  return CLI_NO;
+}
+
 int cli_save(const char *name, const char *text, size_t len)
 {
   FILE *out;
@@ -103,8 +112,7 @@ int cli_save(const char *name, const char *text, size_t len)
     error = errno;
   if (error == 0)
     return CLI_OK;
-  cli_fail("cannot write %s: %s", name, strerror(error));
-  return CLI_NO;
+  return cli_write_fail(name, error);
 }
 
 static void repeat(FILE *out, char c, unsigned count)

@@ -33,6 +33,9 @@ int cli_read_fail(const char *name, int error);
 /* Returns the file's name for messages. */
 const char *cli_shown_name(const char *name);
 
+/* Prints "cannot write FILE: why", and help.  Returns CLI_NO. */
+int cli_write_fail(const char *name, int error);
+
 /* Writes a file, or standard output for "-".  Returns CLI_OK, or CLI_NO after
  * printing an error.  Write errors of standard output are reported by
  * cli_written(). */

@@ -223,6 +223,7 @@ static void on_answer(void *user_data, int status, const pai_client_answer *a)
   keep(out->code, sizeof(out->code), a->code);
   keep(out->message, sizeof(out->message), pai_error_message(a->err));
   keep(out->help, sizeof(out->help), pai_error_help(a->err));
+  out->no_answer = pai_error_no_answer(a->err);
 }
 
 static int on_body(void *user_data, const char *bytes, size_t len)
@@ -247,13 +248,13 @@ static void advise(const cli_remote *r, cli_answer *out)
     keep(out->help, sizeof(out->help),
          "this server is an original OpenPAI, or an older one, and cannot "
          "do that");
-  else if (out->http == 0 && strstr(out->help, "set ca_file") != NULL)
+  else if (out->no_answer == PAI_NO_ANSWER_UNTRUSTED)
     (void)snprintf(
       out->help, sizeof(out->help),
       "its certificate is signed by an unknown authority: give a file with "
       "the authority's certificate with openpai login %.120s --ca-file FILE",
       r->context.url);
-  else if (out->http == 0 && out->status == PAI_ENOTFOUND)
+  else if (out->no_answer == PAI_NO_ANSWER_NOT_REACHED)
     (void)snprintf(
       out->help, sizeof(out->help),
       "no server answers at %.120s: check that it runs, and the URL",
@@ -297,6 +298,7 @@ void cli_remote_call_ticking(cli_remote *r, cli_answer *out, cli_starter start,
     out->status = rc;
     keep(out->message, sizeof(out->message), pai_error_message(err));
     keep(out->help, sizeof(out->help), pai_error_help(err));
+    out->no_answer = pai_error_no_answer(err);
     pai_error_free(err);
     return;
   }
@@ -358,7 +360,7 @@ static void ask(cli_remote *r, cli_answer *out, const errand *e)
 /* Whether nothing listens at the socket. */
 static bool is_down(const cli_answer *a)
 {
-  return a->status == PAI_ENOTFOUND && a->http == 0;
+  return a->no_answer == PAI_NO_ANSWER_NOT_REACHED;
 }
 
 /* Another process holds the root but serves nothing: not a platform of `up`,
@@ -548,6 +550,7 @@ static const char *help_to_find(const char *code)
     const char *code, *help;
   } lists[] = {
     { "NoJobError", "'openpai list' lists the jobs" },
+    { "NoFileError", "'openpai files JOB' lists the job's files" },
     { "NoTaskError", "'openpai show JOB' lists the job's tasks" },
     { "NoTaskLogError", "'openpai show JOB' lists the job's tasks" },
     { "NoUserError", "'openpai user list' lists the users" },

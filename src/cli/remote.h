@@ -19,8 +19,9 @@ typedef struct cli_remote {
 
 /* An answer; free it with cli_answer_free(). */
 typedef struct cli_answer {
-  int status; /* PAI_* */
-  int http;   /* HTTP status; 0: no answer came */
+  int status;    /* PAI_* */
+  int http;      /* HTTP status; 0: no answer came, */
+  int no_answer; /* because of this: PAI_NO_ANSWER_*, or 0 */
   char *body;
   size_t len;
   char code[64];

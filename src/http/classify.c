@@ -30,10 +30,12 @@ static int classify_trust(pai__http_request *r)
                          "administrator to renew the certificate");
   else if (says(r, "subject name") || says(r, "does not match"))
     pai__error_help(err, "use the host name in the server's certificate");
-  else
+  else {
+    pai__error_no_answer(err, PAI_NO_ANSWER_UNTRUSTED);
     pai__error_help(
       err,
       "set ca_file to a file with the certificate of the server's authority");
+  }
   return PAI_EPERM;
 }
 

@@ -35,7 +35,7 @@ pai__node_row pai__node_of(const pai_platform *p)
 static int missing(const pai_platform *p, const char *name, pai_error **err)
 {
   (void)pai__fail(err, PAI_ENOTFOUND, "there is no node '%.253s'", name);
-  pai__error_help(err, "this platform has %s alone", p->here.name);
+  pai__error_help(err, "this platform has one node: %s", p->here.name);
   return PAI_ENOTFOUND;
 }
 

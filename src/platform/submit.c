@@ -41,8 +41,8 @@ static int check_part(const char *what, const char *text, size_t longest,
     len++;
   if (text[len] == '\0' && len > 0 && len <= longest && text[0] != '.')
     return PAI_OK;
-  (void)pai__fail(err, PAI_EINVAL, "\"%.64s\" cannot be the name of a %s",
-                  text, what);
+  (void)pai__fail(err, PAI_EINVAL, "'%.64s' cannot be the name of a %s", text,
+                  what);
   pai__error_help(err,
                   "names have 1 to %zu letters, digits, -, _ and ., and do "
                   "not begin with a dot",

@@ -2,6 +2,7 @@
 #include "sched/fit_node.h"
 
 #include "resource/bits.h"
+#include "sched/pick_gpus.h"
 #include "sched/policy/guarantee.h"
 
 /* --- one node ------------------------------------------------------------- */

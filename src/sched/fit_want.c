@@ -3,6 +3,7 @@
 #include "sched/fit_node.h"
 
 #include "resource/bits.h"
+#include "sched/pick_gpus.h"
 
 /* --- what lacks ----------------------------------------------------------- */
 

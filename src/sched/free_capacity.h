@@ -128,11 +128,4 @@ bool pai__port_is_single(const pai_sched *s, uint32_t node, uint32_t port);
 int pai__port_lose(pai_sched *s, uint32_t node, uint32_t port);
 void pai__ports_regain(pai_sched *s);
 
-/* Returns whether a group of `size` GPUs has n free ones. n is not 0. */
-bool pai__has_group(const pai__sched_sku *b, uint64_t free, uint32_t size,
-                    uint32_t n);
-/* Picks n of the free GPUs, as near to one another as possible.  There must be
- * n. */
-uint64_t pai__pick_gpus(const pai__sched_sku *b, uint64_t free, uint32_t n);
-
 #endif

@@ -32,7 +32,8 @@ from ._errors import (
     BusyError, CanceledError, Error, ExistsError, InternalError, InvalidError,
     IoError, LimitError, NoMemoryError, NoRoomError, NoSuchFileError,
     NoSuchPlaceError, NotFoundError, PermissionDenied, ServerLostError,
-    ServerNotFoundError, ServerTimeoutError, TimedOutError, UnsupportedError)
+    ServerNotFoundError, ServerTimeoutError, ServerUntrustedError,
+    TimedOutError, UnsupportedError)
 from ._exec import Executed, Execution
 from ._fields import (
     Action, Affinity, Attempt, CpuSample, Decision, DiskSample,
@@ -89,7 +90,7 @@ __all__ = [
     "Reason", "Replay", "Report", "Request", "Result", "Role", "Running",
     "Sample", "Sampler", "SchedNode", "SchedSums", "SchedVirtualCluster",
     "Scheduler", "SchedulerView", "SchedulingPolicy", "ServerLostError",
-    "ServerNotFoundError", "ServerTimeoutError", "Session", "Shadow", "ShadowStart", "Shape", "Shapes",
+    "ServerNotFoundError", "ServerTimeoutError", "ServerUntrustedError", "Session", "Shadow", "ShadowStart", "Shape", "Shapes",
     "Share", "SimJob", "SimReport", "Simulation", "Sku", "Step", "Summary",
     "Sums", "TaskStatus", "TextEdit", "TextPlace", "TextRange", "TimedOutError", "Topology", "TopologyGpu", "TopologyObject", "Trace", "TraceNote",
     "TraceRecord", "UnsupportedError", "VirtualCluster", "VirtualClusters", "Want", "WhatIf",

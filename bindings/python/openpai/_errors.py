@@ -124,6 +124,10 @@ class ServerTimeoutError(IoError, TimedOutError):
     """A client got no answer in time: connect_time, idle_time, total_time."""
 
 
+class ServerUntrustedError(PermissionDenied, ConnectionError):
+    """A server's certificate is signed by an authority that is not trusted."""
+
+
 class InternalError(Error, RuntimeError):
     """A bug in libopenpai: please report it."""
     code, name = -12, "PAI_EINTERNAL"
@@ -131,7 +135,8 @@ class InternalError(Error, RuntimeError):
 
 #: Indexed by PAI_NO_ANSWER_* of <openpai/base.h>.
 _NO_ANSWER: Tuple[Optional[Type[Error]], ...] = (
-    None, ServerNotFoundError, ServerLostError, ServerTimeoutError)
+    None, ServerNotFoundError, ServerLostError, ServerTimeoutError,
+    ServerUntrustedError)
 
 _BY_CODE: Dict[int, Type[Error]] = {
     cls.code: cls for cls in Error.__subclasses__() if cls.code}

@@ -37,7 +37,7 @@ static int refuse(const pai__below *b, const char *path, pai_error **err)
 {
   char text[PAI__EXCERPT];
 
-  return pai__fail(err, PAI_EINVAL, "%s leads out of %s",
+  return pai__fail(err, PAI_EINVAL, "'%s' leads out of %s",
                    pai__excerpt(text, path, strlen(path)), b->what);
 }
 
@@ -53,7 +53,7 @@ int pai__below_fail(const pai__below *b, const char *path, int number,
   case ENOMEM: return pai__oom(err);
   case ENOENT:
   case ENOTDIR:
-    return pai__fail(err, PAI_ENOTFOUND, "there is no %s in %s", shown,
+    return pai__fail(err, PAI_ENOTFOUND, "there is no '%s' in %s", shown,
                      b->what);
   case EACCES:
   case EPERM:
@@ -63,7 +63,7 @@ int pai__below_fail(const pai__below *b, const char *path, int number,
   case ENAMETOOLONG: code = PAI_EINVAL; break;
   default: code = PAI_EIO;
   }
-  code = pai__fail(err, code, "cannot open %s in %s: %s", shown, b->what,
+  code = pai__fail(err, code, "cannot open '%s' in %s: %s", shown, b->what,
                    PAI__ERRNO_TEXT(number));
   if (pai__errno_is_shortage(number))
     pai__error_retriable(err);

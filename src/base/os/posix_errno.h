@@ -2,6 +2,7 @@
 #ifndef PAI_SRC_BASE_OS_POSIX_ERRNO_H
 #define PAI_SRC_BASE_OS_POSIX_ERRNO_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,5 +16,13 @@ const char *pai__errno_text(int number, char *text, size_t size);
 /* Returns whether the machine lacks disk space, inodes, memory, processes or
  * descriptors.  Then the same call may succeed later. */
 bool pai__errno_is_shortage(int number);
+
+/* The help for a file that a user named and that cannot be written. */
+static inline const char *pai__errno_write_help(int number)
+{
+  return number == ENOSPC || number == EDQUOT
+           ? "free space there, or choose another folder"
+           : "choose a folder that exists and in which you can create files";
+}
 
 #endif

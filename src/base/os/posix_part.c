@@ -41,6 +41,8 @@ int pai__file_part_fail(pai_error **err, const char *verb, const char *path,
   code = pai__fail(err, code, "cannot %s %s: %s", verb, path,
                    PAI__ERRNO_TEXT(number));
   pai__error_file(err, path, number);
+  if (strcmp(verb, "read") != 0)
+    pai__error_help(err, "%s", pai__errno_write_help(number));
   if (pai__errno_is_shortage(number))
     pai__error_retriable(err);
   return code;

@@ -1,5 +1,6 @@
 /* cmd_backup.c - `backup` and `export`: all records, as a database or as lines
  * of JSON */
+#include "file.h"
 #include "remote.h"
 
 #include <errno.h>
@@ -19,9 +20,9 @@ typedef struct target {
   int error; /* errno of the first failure */
 } target;
 
-static bool fail(const target *t, const char *what, int error)
+static bool fail(const target *t, int error)
 {
-  cli_fail("cannot %s %s: %s", what, t->name, strerror(error));
+  (void)cli_write_fail(t->name, error);
   return false;
 }
 
@@ -36,8 +37,7 @@ static bool open_target(target *t, const char *name, bool force)
   if (stat(name, &st) == 0 && !S_ISREG(st.st_mode)) {
     /* A pipe or a device is written to, not replaced. */
     t->out = S_ISDIR(st.st_mode) ? NULL : fopen(name, "wb");
-    return t->out != NULL ||
-           fail(t, "write", S_ISDIR(st.st_mode) ? EISDIR : errno);
+    return t->out != NULL || fail(t, S_ISDIR(st.st_mode) ? EISDIR : errno);
   }
   if (!force && lstat(name, &st) == 0) {
     cli_fail("the file %s exists already", name);
@@ -46,12 +46,12 @@ static bool open_target(target *t, const char *name, bool force)
   }
   t->made = malloc(size);
   if (t->made == NULL)
-    return fail(t, "write", ENOMEM);
+    return fail(t, ENOMEM);
   (void)snprintf(t->made, size, "%s.%ld", name, (long)getpid());
   t->fd = open(t->made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (t->fd >= 0 && (t->out = fdopen(t->fd, "wb")) != NULL)
     return true;
-  (void)fail(t, "write", errno);
+  (void)fail(t, errno);
   if (t->fd >= 0) {
     (void)close(t->fd);
     (void)unlink(t->made);
@@ -87,7 +87,7 @@ static bool close_target(target *t, bool good)
   if (t->made != NULL && (!good || t->error != 0))
     (void)unlink(t->made);
   free(t->made);
-  return t->error == 0 ? good : fail(t, "write", t->error);
+  return t->error == 0 ? good : fail(t, t->error);
 }
 
 /* Writes a stream to the target.  Returns false after printing an error. */

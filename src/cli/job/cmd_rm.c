@@ -253,7 +253,7 @@ int cli_do_prune(const cli_prune_args *a)
   cli_remote r;
 
   if (a->keep == NULL && a->keep_jobs == NULL)
-    return cli_misused("which jobs are kept must be said",
+    return cli_misused("a required option is missing",
                        "--keep or --keep-jobs");
   if (!cli_keep_time(&p.since, a->keep))
     return CLI_USAGE;

@@ -25,7 +25,7 @@ char *cli_job_states(const char *list)
     while (*w != NULL && strcasecmp(*w, part) != 0)
       w++;
     if (*w == NULL) {
-      cli_fail("--state: there is no %s", part);
+      cli_fail("--state: there is no state '%s'", part);
       cli_help(stderr, "WAITING, RUNNING, STOPPING, SUCCEEDED, FAILED or "
                        "STOPPED, with commas between them");
       free(out);

@@ -165,8 +165,7 @@ bool cli_job_source_check(cli_job_source *s, int count, char **words)
   if (count > 1)
     return cli_wrong("only one job file can be given", words[1]);
   if (!command && count == 0)
-    return cli_wrong("a job file, or a command after --, is needed",
-                     "missing argument");
+    return cli_wrong("missing argument", "a job file, or a command after --");
   if (command && s->command[0][0] == '\0')
     return cli_wrong("the command after -- is empty", "''");
   if (!cli_job_options_good())

@@ -1,6 +1,7 @@
 /* cmd_sim.c - `sim`: run a trace through a cluster under one or several
  * policies */
 #include "cells.h"
+#include "file.h"
 #include "quantity.h"
 #include "sim_run.h"
 
@@ -186,7 +187,7 @@ static bool can_write(const char *name)
     return true;
   file = fopen(name, "ab");
   if (file == NULL)
-    cli_fail("cannot write %s: %s", name, strerror(errno));
+    (void)cli_write_fail(name, errno);
   else
     (void)fclose(file);
   return file != NULL;

@@ -522,7 +522,6 @@ int cli_do_what_if(const cli_what_if_args *a)
     return code;
   c.given = &a->changes;
   if (a->changes.count == 0)
-    return cli_misused("no change is given for",
-                       f.log.name != NULL ? f.log.name : "the platform");
+    return cli_misused("missing argument", "a change, such as --kill JOB");
   return answer(&c, &f, a->force);
 }

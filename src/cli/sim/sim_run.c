@@ -1,5 +1,6 @@
 /* sim_run.c - one simulation, with the files that it reads and writes */
 #include "cells.h"
+#include "file.h"
 #include "sim_run.h"
 
 #include <openpai/platform.h>
@@ -163,7 +164,7 @@ static bool open_file(FILE **out, const char *name)
     return true;
   *out = strcmp(name, "-") == 0 ? stdout : fopen(name, "wb");
   if (*out == NULL)
-    cli_fail("cannot write %s: %s", name, strerror(errno));
+    (void)cli_write_fail(name, errno);
   return *out != NULL;
 }
 
@@ -190,7 +191,7 @@ static bool close_file(FILE *file, const char *name)
     return true;
   good = ferror(file) == 0;
   if (fclose(file) != 0 || !good) {
-    cli_fail("cannot write %s: %s", name, strerror(errno));
+    (void)cli_write_fail(name, errno);
     return false;
   }
   return true;

@@ -1,5 +1,6 @@
 /* posix_copies.c - copying files and folders from and to a job */
 #define _XOPEN_SOURCE 700
+#include "file.h"
 #include "job_files.h"
 #include "jobs.h"
 
@@ -14,12 +15,6 @@ bool cli_is_folder(const char *path)
   struct stat st;
 
   return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static bool fail(const char *what, const char *path)
-{
-  cli_fail("cannot %s %s: %s", what, path, strerror(errno));
-  return false;
 }
 
 /* --- a copy -------------------------------------------------------------- */
@@ -189,7 +184,7 @@ static bool print(cli_remote *r, printing *p)
   good = a.status == PAI_OK && p->offset >= (uint64_t)p->entry.size;
   errno = p->error;
   if (p->error != 0)
-    (void)fail("write", "standard output");
+    cli_fail("cannot write standard output: %s", strerror(errno));
   else if (a.status == PAI_EEXISTS || (a.status == PAI_OK && !good))
     cli_fail("%s changed while it was copied", p->path);
   else if (!good)
@@ -240,7 +235,7 @@ static bool has_folder(const char *path)
   folder = strndup(path, len);
   good = folder != NULL && (len == 0 || access(folder, F_OK) == 0);
   if (!good)
-    (void)fail("write", path);
+    (void)cli_write_fail(path, errno);
   free(folder);
   return good;
 }

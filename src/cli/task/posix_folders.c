@@ -119,7 +119,7 @@ bool cli_folders_here(void)
 {
   for (size_t i = 0; i < cli_job.folder.count; i++)
     if (!exists(cli_job.folder.words[i])) {
-      cli_fail("--folder: there is no %s on this machine",
+      cli_fail("--folder: there is no '%s' on this machine",
                cli_job.folder.words[i]);
       cli_help(stderr,
                "make the folder before, or leave the option out: tasks "

@@ -239,6 +239,9 @@ bool cli_task_open(cli_task *out, cli_remote *r, const char *job,
     return true;
   cli_fail("task %s/%u of %s is not running: it is %s", out->role, out->index,
            out->job, out->state);
+  cli_help(stderr, strcmp(out->state, "WAITING") == 0
+                     ? "'openpai why JOB' explains why it waits"
+                     : "'openpai retry JOB' runs the job again");
   cli_task_close(out, r);
   return false;
 }

@@ -84,8 +84,8 @@ static int past_state(const pai__pjob *j, const full_name *name,
     if (err != NULL)
       pai_error_free(*err);
     (void)pai__fail(err, PAI_ENOTFOUND,
-                    "there is no job %s of %s that this job could wait for",
-                    name->name, name->user);
+                    "the job cannot wait for '%s~%s': there is no such job",
+                    name->user, name->name);
     pai__error_help(err, "openpai list shows the jobs; those of others are "
                          "named USER~JOB");
   }

@@ -437,8 +437,8 @@ int pai__vcs_check(const pai__pjob *j, pai_error **err)
   if (p->vcs == NULL || strcmp(j->vc, rest) == 0 ||
       pai__vcs_find(p->vcs, j->vc) != NULL)
     return PAI_OK;
-  (void)pai__fail(err, PAI_EPERM,
-                  "the job's virtual cluster '%.64s' is not here", j->vc);
+  (void)pai__fail(err, PAI_EPERM, "there is no virtual cluster '%.64s'",
+                  j->vc);
   name_all(p, err);
   return PAI_EPERM;
 }

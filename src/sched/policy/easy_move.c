@@ -7,6 +7,7 @@
  * room for at that time.  So each node is counted now and at that time, and
  * the long request is placed where that number decreases least.
  */
+#include "sched/pick_gpus.h"
 #include "sched/policy/backfill.h"
 #include "sched/start.h"
 

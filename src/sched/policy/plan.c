@@ -3,6 +3,7 @@
 #include "sched/policy/plan.h"
 
 #include "resource/bits.h"
+#include "sched/pick_gpus.h"
 #include "sched/policy/guarantee.h"
 
 void pai__plan_init(pai__plan *p, const pai_alloc *alloc)

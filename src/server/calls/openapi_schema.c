@@ -49,14 +49,13 @@ static void put_texts(writer *w, const char *const *choices)
   pai__json_end_object(w);
 }
 
-/* A reference must be alone in its object. */
+/* A reference must be alone in its object, so that of a member, which has a
+ * description, is in a list of one. */
 static void put_named(writer *w, const pai__api_record *record, bool nullable)
 {
-  if (!nullable) {
-    put_reference(w, record);
-    return;
-  }
-  pai__json_write(w, "nullable:true,allOf:[{");
+  if (nullable)
+    pai__json_put_bool(w, "nullable", true);
+  pai__json_write(w, "allOf:[{");
   put_reference(w, record);
   pai__json_write(w, "}]");
 }
@@ -74,18 +73,13 @@ static void put_kind(writer *w, enum pai__api_kind kind,
     [PAI__IS_MAP] = "object",
   };
 
-  if (kind == PAI__IS_OBJECT && record != NULL) {
-    put_named(w, record, nullable);
-    return;
-  }
   if (types[kind] != NULL) {
     pai__json_put_text(w, "type", types[kind]);
     if (nullable)
       pai__json_put_bool(w, "nullable", true);
   }
   if (kind == PAI__IS_TIME)
-    pai__json_write(w, "format:s,description:s", "int64",
-                    "milliseconds since 1970");
+    pai__json_put_known(w, "format", "int64");
   if (kind == PAI__IS_TEXTS)
     put_texts(w, choices);
   else if (choices != NULL)
@@ -115,11 +109,15 @@ static void put_range(writer *w, const pai__api_field *f)
   }
 }
 
-static void put_field(writer *w, const char *key, const pai__api_field *f)
+/* Writes the schema of a value, without its description. */
+static void put_value(writer *w, const pai__api_field *f)
 {
-  pai__json_put_object(w, key);
-  put_kind(w, f->kind, f->record, (f->flags & PAI__MAY_BE_NULL) != 0,
-           f->choices);
+  bool nullable = (f->flags & PAI__MAY_BE_NULL) != 0;
+
+  if (f->kind == PAI__IS_OBJECT && f->record != NULL)
+    put_named(w, f->record, nullable);
+  else
+    put_kind(w, f->kind, f->record, nullable, f->choices);
   put_range(w, f);
   if (f->pattern != NULL)
     pai__json_put_text(w, "pattern", f->pattern->regex);
@@ -131,6 +129,28 @@ static void put_field(writer *w, const char *key, const pai__api_field *f)
   }
   if (f->fields != NULL)
     put_fields(w, f->fields, true);
+}
+
+static void put_description(writer *w, const pai__api_field *f)
+{
+  pai__buf text;
+
+  if (f->kind != PAI__IS_TIME) {
+    pai__json_put_text(w, "description", f->what);
+    return;
+  }
+  pai__buf_init(&text, w->out->alloc);
+  pai__buf_printf(&text, "%s, in milliseconds since 1970", f->what);
+  pai__json_put_text(w, "description", pai__buf_text(&text));
+  pai__buf_dispose(&text);
+}
+
+/* Writes the schema of a member. */
+static void put_member(writer *w, const pai__api_field *f)
+{
+  pai__json_put_object(w, f->name);
+  put_description(w, f);
+  put_value(w, f);
   pai__json_end_object(w);
 }
 
@@ -141,7 +161,7 @@ static void put_fields(writer *w, const pai__api_field *fields, bool closed)
 
   pai__json_put_object(w, "properties");
   for (const pai__api_field *f = fields; f->kind != PAI__END; f++) {
-    put_field(w, f->name, f);
+    put_member(w, f);
     any = any || (f->flags & PAI__NEEDED) != 0;
   }
   pai__json_end_object(w);
@@ -169,7 +189,9 @@ void pai__openapi_query(writer *w, const pai__api_field *f)
   pai__json_write(w, "name:s,in:s,description:s", f->name, "query", f->what);
   if (f->kind == PAI__IS_TEXTS) /* separated by commas */
     pai__json_write(w, "style:s,explode:false", "form");
-  put_field(w, "schema", f);
+  pai__json_put_object(w, "schema");
+  put_value(w, f);
+  pai__json_end_object(w);
 }
 
 void pai__openapi_body(writer *w, const pai__api_field *fields)
@@ -181,7 +203,10 @@ void pai__openapi_body(writer *w, const pai__api_field *fields)
 
 static void put_result(writer *w, const pai__api_answer *result)
 {
-  put_kind(w, result->kind, result->record, false, NULL);
+  if (result->kind == PAI__IS_OBJECT && result->record != NULL)
+    put_reference(w, result->record);
+  else
+    put_kind(w, result->kind, result->record, false, NULL);
 }
 
 static void put_json(writer *w, const pai__api_answer *result)

@@ -111,13 +111,13 @@ void pai__pending_login_fail(pai__pending_login *v, int status,
 static void fail_there(pai__pending_login *v, const pai_error *err)
 {
   const char *help = pai_error_help(err);
-  bool trust = help != NULL && strstr(help, "ca_file") != NULL;
+  bool untrusted = pai_error_no_answer(err) == PAI_NO_ANSWER_UNTRUSTED;
 
   pai__log_line(&v->o->server->log, PAI_LOG_WARNING,
                 "the provider %s: %s%s%s%s", v->o->said.issuer,
                 err != NULL ? pai_error_message(err) : "no answer",
                 help != NULL ? "; " : "", help != NULL ? help : "",
-                trust ? " (of oidc.yaml, or --oidc-ca-file)" : "");
+                untrusted ? " (of oidc.yaml, or --oidc-ca-file)" : "");
   pai__pending_login_fail(
     v, 502, "UnknownError",
     "The login provider did not answer, or its answer was not trusted. The "

@@ -165,6 +165,8 @@ class Errors(unittest.TestCase):
         self.assertIs(make(-3, 1), openpai.ServerNotFoundError)
         self.assertIs(make(-8, 2), openpai.ServerLostError)
         self.assertIs(make(-8, 3), openpai.ServerTimeoutError)
+        self.assertIs(make(-9, 4), openpai.ServerUntrustedError)
+        self.assertTrue(issubclass(make(-9, 4), ConnectionError))
         self.assertIs(make(-9, 1), openpai.PermissionDenied)
         self.assertIs(make(-8, 9), openpai.IoError)  # of a newer library
 

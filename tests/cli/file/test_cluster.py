@@ -269,8 +269,11 @@ class Show(ClusterTest):
         self.assertEqual(
             self.refuse(1, "show", "--svg", "no/a.svg", "good.yaml"),
             "openpai: error: cannot write no/a.svg: "
-            "No such file or directory\n")
-        self.assertIn("cannot write /dev/full", self.refuse(
+            "No such file or directory\n"
+            "  help: choose a folder that exists and in which you can create "
+            "files\n")
+        self.assertIn("cannot write /dev/full: No space left on device\n"
+                      "  help: free space there", self.refuse(
             1, "show", "--svg", "/dev/full", "good.yaml"))
         self.refuse(1, "show", "--svg", "a.svg", "bad.yaml")
         self.assertEqual((self.folder / "a.svg").read_text(), picture)

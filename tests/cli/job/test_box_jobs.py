@@ -271,7 +271,7 @@ class Jobs(BoxTest):
         self.assertIn("test", self.ok("list", "--state", "succeeded,FAILED"))
         self.assertIn("no such jobs", self.run_cli("list", "--live").stderr)
         self.assertIn("test", self.ok("list", "--sort", "Name,asc"))
-        self.refused(2, "--state: there is no RUNING", "list", "--state",
+        self.refused(2, "--state: there is no state 'RUNING'", "list", "--state",
                      "RUNING")
         self.refused(2, "--sort: not a column", "list", "--sort", "x")
         self.refused(2, "--limit is a whole number from 1: x", "list", "-n", "x")

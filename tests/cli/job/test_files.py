@@ -91,9 +91,16 @@ class Files(program.RootTest):
             json.loads(self.ok("cp", "--json", "test:", "all")), {"files": 4, "bytes": self.size()})
         self.assertEqual(json.loads(self.ok("cp", "--json", "test:", "all"))["bytes"], 0)
         missing = str(self.folder / "missing" / "x")
-        self.refused(f"cannot write {missing}: ", "cp", "test:main.sh", missing)
+        self.refused(f"cannot write {missing}: No such file or directory\n"
+                     "  help: choose a folder that exists and in which you can "
+                     "create files\n", "cp", "test:main.sh", missing)
+        self.refused("cannot read none: No such file or directory\n", "cp",
+                     "none", "test:x")
+        self.assertNotIn("no platform runs",
+                         self.run_cli("cp", "none", "test:x").stderr)
         self.refused("folder cannot go to standard output", "cp", "test:out", "-")
-        self.refused("there is no out/nothing", "cp", "test:out/nothing", ".")
+        self.refused("there is no 'out/nothing' in the job's folder\n  help: 'openpai "
+                     "files JOB' lists", "cp", "test:out/nothing", ".")
 
     def size(self):
         return sum(p.stat().st_size for p in self.code.rglob("*") if p.is_file()) + 6 + 2 + 3

@@ -70,7 +70,7 @@ class JobOptions(BoxTest):
                      "--priority", "prod|test", "--", "true")
         self.refused(125, "exclude each other: --interactive --detach", "run",
                      "-d", "-i", "--", "true")
-        self.refused(2, "a job file, or a command after --, is needed",
+        self.refused(2, "missing argument: a job file, or a command after --",
                      "submit")
 
     def test_its_environment_goes_with_it(self):
@@ -148,7 +148,7 @@ class JobOptions(BoxTest):
         self.assertEqual(config["defaults"], {"virtualCluster": "default"})
         self.assertEqual(sorted(self.job_status(name)["tags"]), ["a", "b"])
         self.assertIn("ps: # kept", self.text(name))
-        self.refused(1, "virtual cluster 'nowhere' is not here", "submit", "--vc",
+        self.refused(1, "there is no virtual cluster 'nowhere'", "submit", "--vc",
                      "nowhere", path)
 
     # --- time -----------------------------------------------------------------------
@@ -309,7 +309,7 @@ class JobOptions(BoxTest):
             self.assertEqual(self.run_cli("wait", name).returncode, 125)
         self.refused(1, f"the job can never start: {USER}~first has failed",
                      "submit", "--after", "first", "--", "true")
-        self.refused(1, f"there is no job nobody of {USER}", "submit", "--after",
+        self.refused(1, f"cannot wait for '{USER}~nobody': there is no such job", "submit", "--after",
                      "nobody", "--", "true")
 
     def test_a_retry_does_not_ask_again(self):
@@ -391,7 +391,7 @@ class FoldersOfTmp(BoxTest):
                      "/etc", "--", "true")
         for words in (["run", "--folder", f"{tmp}/none", "--", "true"],
                       ["submit", "--folder", f"{tmp}/none", "--", "true"]):
-            self.assertIn(f"--folder: there is no {tmp}/none on this "
+            self.assertIn(f"--folder: there is no '{tmp}/none' on this "
                           "machine\n  help: make the folder before",
                           self.run_cli(*words).stderr)
         names = [path.name for path in tmp.iterdir()]

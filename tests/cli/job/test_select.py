@@ -280,7 +280,7 @@ class Prune(BoxTest):
 
     def test_wrong_calls(self):
         self.ok("up")
-        for words, what in (([], "which jobs are kept must be said"),
+        for words, what in (([], "a required option is missing: --keep or --keep-jobs"),
                             (["--keep", "2026-01-01"], "--keep is a time"),
                             (["--keep-jobs", "0"], "--keep-jobs is a whole number from 1"),
                             (["--keep", "1h", "a"], "prune takes no jobs")):

@@ -70,7 +70,7 @@ class Vc(program.RootTest):
 
     def test_jobs_are_held_to_them(self):
         self.assertIn("there is default",
-                      self.refused(1, "'research' is not here", "submit",
+                      self.refused(1, "there is no virtual cluster 'research'", "submit",
                                    self.job_in("research")))
         self.ok("vc", "add", "research", "--capacity", self.one_cpu())
         self.ok("submit", self.job_in("research"))

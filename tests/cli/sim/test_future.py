@@ -291,7 +291,7 @@ virtualClusters: {x: {cells: {box: 1}}, y: {cells: {box: 1}}}
 
     def test_wrong_changes(self):
         for words, code, what in (
-                ([], 2, "no change is given for"),
+                ([], 2, "missing argument: a change"),
                 (["--kill"], 2, "this option needs a value: --kill"),
                 (["--submit", "gpus=x"], 2, "unknown property of a request: gpus=x"),
                 (["--submit", "gpus"], 2, "cannot read gpus"),

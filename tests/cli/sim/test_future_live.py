@@ -101,7 +101,7 @@ class LiveTest(served.ServedTest):
         node = json.loads(self.ok("node", "list", "--json"))[0]["name"]
         self.assertIn("2 never",
                       self.ok("what-if", "--drain", node))
-        self.assertIn("no change is given for: the platform",
+        self.assertIn("missing argument: a change",
                       self.bad("what-if", code=2))
         # Nothing of it has happened.
         self.assertEqual(

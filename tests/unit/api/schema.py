@@ -23,9 +23,9 @@ table task
   now     start
 
 record Task of task
-  job     whole   <job
-  uid     text
-  number  whole?  <now.number
+  job     whole   <job -- id of the job
+  uid     text -- unique id
+  number  whole?  <now.number -- index of the start
 
 view task pai_task uid of Task py=Task
   id      job     py=number
@@ -83,7 +83,7 @@ class SchemaTest(unittest.TestCase):
         for line, wrong, what in (
                 (2, "  number  number", "is no property"),
                 (10, "record Task of tusk", "there is no table 'tusk'"),
-                (11, "  job     whale   <job", "'whale' is no type"),
+                (11, "  job     whale   <job -- id", "'whale' is no type"),
                 (12, "  uid", "has no kind"),
                 (16, "  id      jab", "there is no field 'jab'"),
                 (19, "calls tasks.show GET /", "begins so"),
@@ -99,6 +99,8 @@ class SchemaTest(unittest.TestCase):
             self.assertRegex(str(caught.exception), ":%d: error: " % line)
             self.assertIn(what, str(caught.exception))
         for text, what in ((GOOD + "\nrecord Task\n  a text\n", "twice"),
+                           (GOOD.replace(" -- unique id", ""),
+                            "Task: uid has no description"),
                            (GOOD + "\ncall tasks.old GET /\n", "twice"),
                            (GOOD.replace("answer  Task", "answer  Tusk"),
                             "there is no record 'Tusk'"),

@@ -207,9 +207,9 @@ TEST(what_is_no_file)
   refused("a", PAI_EINVAL, "is not a regular file");
   refused("a/", PAI_EINVAL, "is not a regular file");
   refused("", PAI_EINVAL, "is not a regular file");
-  refused("g/", PAI_ENOTFOUND, "there is no g/ in the folder");
+  refused("g/", PAI_ENOTFOUND, "there is no 'g/' in the folder");
   refused("g/x", PAI_ENOTFOUND, "there is no");
-  refused("none", PAI_ENOTFOUND, "there is no none in the folder");
+  refused("none", PAI_ENOTFOUND, "there is no 'none' in the folder");
   refused("none/../g", PAI_ENOTFOUND, "there is no");
   memset(longest, 'x', sizeof(longest) - 1);
   longest[PAI__BELOW_PATH] = '\0';

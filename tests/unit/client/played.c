@@ -313,6 +313,7 @@ void on_outcome(void *user_data, int status, const pai_client_answer *a)
   o->tries = a->tries;
   o->body_len = a->body_len;
   o->retriable = pai_error_retriable(a->err) != 0;
+  o->no_answer = pai_error_no_answer(a->err);
   keep(o->code, sizeof(o->code), a->code);
   keep(o->message, sizeof(o->message), pai_error_message(a->err));
   keep(o->help, sizeof(o->help), pai_error_help(a->err));

@@ -108,6 +108,7 @@ typedef struct outcome {
   char code[64], message[512], help[256], body[4096], state[32];
   size_t body_len;
   bool retriable;
+  int no_answer; /* PAI_NO_ANSWER_*, or 0 */
 } outcome;
 
 void on_outcome(void *user_data, int status, const pai_client_answer *a);

@@ -450,3 +450,87 @@ ON_LOOPS(wrong_arguments)
     PAI_EINVAL);
   end();
 }
+
+/* --- short of memory --------------------------------------------------------------------- */
+
+/* Memory of handles is freed in the next turns. */
+static void rest(void)
+{
+  for (int i = 0; i < 3; i++)
+    if (pai_loop_dispatch(w.loop) == 0)
+      break;
+}
+
+/* A copy by a client whose memory is `alloc`: how it was refused, or ended. */
+static int copy_with(const pai_alloc *alloc, bool up)
+{
+  pai_download_options from = PAI_DOWNLOAD_OPTIONS_INIT;
+  pai_upload_options to = PAI_UPLOAD_OPTIONS_INIT;
+  pai_client_options options = PAI_CLIENT_OPTIONS_INIT;
+  pai_client *client;
+  int calls = w.o.calls, rc;
+
+  options.alloc = alloc;
+  options.url = w.p.url;
+  rc = pai_client_new(&client, w.loop, &options, NULL);
+  if (rc < 0) {
+    rest();
+    return rc;
+  }
+  from.path = "d";
+  from.to = local("got");
+  to.from = local("in");
+  to.path = "to";
+  job.sent[0] = '\0';
+  rc = up ? pai_client_upload(NULL, client, "ann~one", &to, on_end, &w.o, NULL)
+          : pai_client_download(NULL, client, "ann~one", &from, on_end, &w.o,
+                                NULL);
+  if (rc == PAI_OK) {
+    wait_for(w.loop, &w.o, calls + 1);
+    rc = w.o.status;
+  }
+  close_client(w.loop, client);
+  rest();
+  return rc == PAI_EIO ? PAI_ENOMEM : rc; /* a socket was not watched */
+}
+
+/* What has its name is whole, whatever became of the rest. */
+static int download_without_memory(const pai_alloc *alloc, void *user_data)
+{
+  int rc = copy_with(alloc, false);
+
+  (void)user_data;
+  if (rc == PAI_OK || exists(local("got/a")))
+    assert_is(local("got/a"));
+  if (rc == PAI_OK || exists(local("got/e/b")))
+    assert_is(local("got/e/b"));
+  if (rc == PAI_OK) {
+    assert_true(exists(local("got/good")));
+    assert_string_equal(
+      w.o.body, "{\"files\":2,\"bytes\":6,\"skipped\":0,\"into\":false}");
+  }
+  test_shell("rm -rf '%s'", local("got"));
+  return rc;
+}
+
+static int upload_without_memory(const pai_alloc *alloc, void *user_data)
+{
+  int rc = copy_with(alloc, true);
+
+  (void)user_data;
+  if (rc == PAI_OK) { /* whose answer was lost is sent again */
+    assert_has(job.sent, "to%2Fa xyz;");
+    assert_has(job.sent, "to%2Fe%2Fb xyz;");
+  }
+  return rc;
+}
+
+TEST(without_memory)
+{
+  begin(FILE("d/a") "," LINK("d/good", "a"), FILE("d/e/b"));
+  test_faults(download_without_memory, NULL);
+  assert_int_equal(download("d", local("in"), false), PAI_OK);
+  test_shell("cd '%s' && rm good && printf xyz >a && cp a e/b", local("in"));
+  test_faults(upload_without_memory, NULL);
+  end();
+}

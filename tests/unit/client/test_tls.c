@@ -103,6 +103,9 @@ static void end(papers *p)
 
 static void refused(const outcome *o, const char *message, const char *help)
 {
+  bool untrusted = strcmp(help, "ca_file") == 0;
+
+  assert_int_equal(o->no_answer, untrusted ? PAI_NO_ANSWER_UNTRUSTED : 0);
   assert_int_equal(o->status, PAI_EPERM);
   assert_int_equal(o->tries, 1); /* it will not be better */
   assert_false(o->retriable);

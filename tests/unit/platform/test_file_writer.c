@@ -274,4 +274,46 @@ DURABLE(two_at_once)
   pai_file_writer_close(second);
 }
 
+static pai_file_writer *open_half(durable *d, pai_job_id job, const char *path,
+                                  const char *upload)
+{
+  pai_file_write_options o = PAI_FILE_WRITE_OPTIONS_INIT;
+  pai_file_writer *w;
+
+  o.path = path;
+  o.upload = upload;
+  o.size = 4;
+  assert_ok(pai_file_writer_open(&w, d->platform, job, &o, NULL));
+  assert_ok(pai_file_writer_add(w, "ab", 2, NULL));
+  return w;
+}
+
+/* The platform waits for none of them, and they need it no more. */
+TEST(uploads_outlive_their_platform)
+{
+  pai_file_writer *done, *dropped, *kept;
+  char folder[400];
+  pai_job_id job;
+  durable d;
+
+  durable_open(&d, story_in("outlived"));
+  job = submit_code(&d, "a", "true");
+  (void)snprintf(folder, sizeof(folder), "%s", in_folder(&d, job, ""));
+  done = open_half(&d, job, "done", NULL);
+  dropped = open_half(&d, job, "dropped", NULL);
+  kept = open_half(&d, job, "kept", "u");
+  durable_close(&d);
+  assert_ok(pai_file_writer_add(done, "cd", 2, NULL));
+  assert_int_equal(pai_file_writer_end(done, NULL), 1);
+  assert_int_equal(pai_file_writer_end(dropped, NULL), 0);
+  pai_file_writer_close(done);
+  pai_file_writer_close(dropped);
+  pai_file_writer_close(kept);
+  assert_string_equal(content(test_string("%s/done", folder)), "abcd");
+  assert_int_equal(files_in(folder), 2); /* that one, and the part of `kept` */
+  durable_open(&d, story_in("outlived"));
+  assert_int_equal(arrived(&d, job, "kept", "u", 4), 2);
+  durable_close(&d);
+}
+
 TEST_AROUND_ALL(story_make_root, story_remove_root);

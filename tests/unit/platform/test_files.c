@@ -58,9 +58,9 @@ DURABLE(a_jobs_own_files)
   has(list(d, job, (pai_files_options){ .path = "good" }, PAI_OK),
       "[{\"path\":\"good\",\"type\":\"file\",\"size\":5,");
   has(list(d, job, (pai_files_options){ .path = "bad" }, PAI_EINVAL),
-      "bad leads out of the job's folder");
+      "'bad' leads out of the job's folder");
   has(list(d, job, (pai_files_options){ .path = "none" }, PAI_ENOTFOUND),
-      "there is no none in the job's folder");
+      "there is no 'none' in the job's folder");
   assert_int_equal(
     refused(d, job,
             &(pai_files_options){ .struct_size = sizeof(pai_files_options),
@@ -187,7 +187,7 @@ DURABLE(one_is_opened)
   assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
   (void)close(fd);
   assert_fails(pai_platform_open_file(&fd, d->platform, job, "x", 0, &err),
-               err, PAI_EINVAL, "x leads out of the job's folder");
+               err, PAI_EINVAL, "'x' leads out of the job's folder");
   assert_int_equal(pai_platform_open_file(&fd, d->platform, job, "p", 0, NULL),
                    PAI_EINVAL);
   assert_int_equal(pai_platform_open_file(&fd, d->platform, 99, "f", 0, NULL),
@@ -256,7 +256,8 @@ DURABLE(files_are_copied)
   assert_int_equal(access(test_string("%s/away", to), F_OK), -1);
   assert_string_equal(copied(d, job, "out/m", to, PAI_OK),
                       "{\"files\":1,\"bytes\":0,\"skipped\":0,\"into\":true}");
-  has(copied(d, job, "none", to, PAI_ENOTFOUND), "there is no none");
+  has(copied(d, job, "none", to, PAI_ENOTFOUND),
+      "there is no 'none' in the job's folder");
   has(copied(d, job, "out/m", test_string("%s/m/x", to), PAI_EIO),
       "cannot write ");
   assert_string_equal(

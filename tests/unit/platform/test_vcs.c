@@ -213,7 +213,7 @@ DURABLE(jobs_are_held_to_theirs)
   pai_error *err;
 
   assert_int_equal(submit(d, "lost", "research", "true"), 0);
-  assert_has(d->code, "'research' is not here");
+  assert_has(d->code, "there is no virtual cluster 'research'");
   assert_ok(put(d, "research", part_of(d, 1), NULL));
   first = submit(d, "first", "research", "sleep 100");
   second = submit(d, "second", "research", "sleep 100");

@@ -262,6 +262,32 @@ static void check_route(const pai__tree *t, const pai__api_route *route)
                    route->resumes);
 }
 
+static pai__node next_value(pai__tree_walk *walk)
+{
+  pai__node n = pai__tree_next(walk);
+
+  return n != PAI__NO_NODE && walk->keys ? pai__tree_value(walk->tree, n) : n;
+}
+
+/* Members of schemas at any depth have a description, and no reference beside
+ * it.  Returns their number. */
+static int check_members(const pai__tree *t, pai__node of)
+{
+  pai__node properties = pai__tree_get(t, of, "properties"), n;
+  pai__tree_walk walk = pai__tree_iter(t, of);
+  int found = 0;
+
+  while ((n = next_value(&walk)) != PAI__NO_NODE)
+    found += check_members(t, n);
+  walk = pai__tree_iter(t, properties);
+  while ((n = next_value(&walk)) != PAI__NO_NODE) {
+    assert_string_not_equal(text_at(t, n, "description"), "");
+    assert_int_equal(pai__tree_get(t, n, "$ref"), PAI__NO_NODE);
+    found++;
+  }
+  return found;
+}
+
 static int check_document(scene *s)
 {
   const char *answer = GET(s, "/api/v2/openapi.json");
@@ -277,6 +303,7 @@ static int check_document(scene *s)
     check_route(tree, route);
     n += route->queries != NULL;
   }
+  assert_in_range(check_members(tree, 0), 400, 999);
   pai__tree_free(tree);
   return n;
 }
@@ -294,6 +321,12 @@ WITH_CODE(begin_obliging, the_document_has_them)
   expect(GET(s, "/api/v2/openapi.json"), 200,
          "\"schema\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":50000,"
          "\"default\":5000}");
+  expect(GET(s, "/api/v2/openapi.json"), 200,
+         "\"submissionTime\":{\"description\":\"when the job was submitted, "
+         "in milliseconds since 1970\",\"type\":\"integer\",\"format\":"
+         "\"int64\"}");
+  expect(GET(s, "/api/v2/openapi.json"), 200,
+         "\"schema\":{\"$ref\":\"#/components/schemas/Job\"}");
   end_with_code(s);
   begin_with_oidc(s, &o);
   assert_int_equal(check_document(s), 33);
