@@ -163,31 +163,46 @@ static void find_by_parents(tree *t)
 
 static struct {
   pid_t holder;
-  dev_t device;
-  ino_t inode; /* of the task's mounts; 0: not known */
-} shared;
+  int fd; /* the task's mounts, open: so their number is not used again */
+  struct stat mounts, pids;
+} shared = { .fd = -1 };
 
-static bool mounts_of(pid_t pid, struct stat *info)
+static bool space_of(pid_t pid, const char *name, struct stat *info)
 {
   line path = { .len = 0 };
 
   line_add(&path, "/proc/");
   line_number(&path, pid);
-  line_add(&path, "/ns/mnt");
+  line_add(&path, name);
   path.text[path.len] = '\0';
   return stat(path.text, info) == 0;
 }
 
-void tree_learn(pid_t holder, pid_t inside)
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+  return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/* Only processes of the job's pid namespace are ever ended by their mounts. */
+static bool is_in_job(pid_t pid)
 {
   struct stat info;
 
+  return space_of(pid, "/ns/pid", &info) && is_same(&info, &shared.pids);
+}
+
+void tree_learn(pid_t holder, pid_t inside)
+{
+  if (shared.fd >= 0)
+    (void)close(shared.fd);
+  shared.fd = -1;
   shared.holder = 0;
-  if (holder <= 0 || inside <= 0 || !mounts_of(inside, &info))
+  if (holder <= 0 || inside <= 0 ||
+      fstat(PAI_ORDER_PID_FD, &shared.pids) < 0 || !is_in_job(inside))
     return;
-  shared.holder = holder;
-  shared.device = info.st_dev;
-  shared.inode = info.st_ino;
+  shared.fd = open_numbered("/proc/", inside, "/ns/mnt", 0);
+  if (shared.fd >= 0 && fstat(shared.fd, &shared.mounts) == 0)
+    shared.holder = holder;
 }
 
 typedef struct mounts {
@@ -200,7 +215,7 @@ static void take_mounts(void *data, pid_t thread)
   mounts *m = data;
 
   if (!m->known)
-    m->known = mounts_of(thread, &m->info);
+    m->known = space_of(thread, "/ns/mnt", &m->info);
 }
 
 /* A process whose first thread has ended has those of another thread. */
@@ -209,7 +224,7 @@ static bool has_mounts(pid_t pid)
   mounts m = { .known = false };
   int threads;
 
-  m.known = mounts_of(pid, &m.info);
+  take_mounts(&m, pid);
   if (!m.known && errno == ENOENT) {
     threads = open_numbered("/proc/", pid, "/task", O_DIRECTORY);
     if (threads >= 0) {
@@ -217,8 +232,7 @@ static bool has_mounts(pid_t pid)
       (void)close(threads);
     }
   }
-  return m.known && m.info.st_ino == shared.inode &&
-         m.info.st_dev == shared.device;
+  return m.known && is_same(&m.info, &shared.mounts) && is_in_job(pid);
 }
 
 static void add_if_inside(void *data, pid_t pid)

@@ -5,10 +5,13 @@
 #include "stage.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* --- tasks of a job ------------------------------------------------------- */
 
@@ -59,6 +62,39 @@ STAGE_TEST(an_orphan_without_its_first_thread_ends)
     stage_wait(s, 3);
     assert_string_equal(stage_out(s, 1), "up\n");
     assert_int_equal(s->tasks[1].end.code, 0);
+  }
+}
+
+/* A supervisor that looks late for what its task has left: another task has its
+ * mounts then where that one's had their number. */
+STAGE_TEST(a_late_supervisor_ends_nobody_elses)
+{
+  const char *go = test_string("%s/job/go", s->root);
+  pid_t supervisor;
+  long first;
+  int fd;
+
+  if (has_sandbox(s)) {
+    assert_int_equal(mkdir(test_string("%s/job", s->root), 0700), 0);
+    assert_int_equal(mkfifo(go, 0600), 0);
+    start_of_job(s, 1, test_string("echo up; read x < %s", go));
+    stage_wait_for(s, 1, "up\n");
+    supervisor = (pid_t)stage_status(s, 1, "supervisor", 1);
+    first = stage_status(s, 1, "started", 1);
+    assert_int_equal(kill(supervisor, SIGSTOP), 0);
+    fd = open(go, O_RDWR | O_CLOEXEC);
+    assert_int_equal(write(fd, "\n", 1), 1);
+    while (stage_lives(first))
+      stage_pause(1000);
+    (void)close(fd);
+    start_of_job(s, 2, "echo up; exec sleep 1000");
+    stage_wait_for(s, 2, "up\n");
+    assert_int_equal(kill(supervisor, SIGCONT), 0);
+    stage_wait(s, 1);
+    assert_int_equal(s->tasks[1].ended, 1);
+    pai__backend_local.stop(s->backend, 2, PAI_STOP_ASK);
+    stage_wait(s, 2);
+    assert_int_equal(s->tasks[2].end.code, 128 + SIGTERM);
   }
 }
 
