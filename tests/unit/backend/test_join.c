@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- tasks of a job ------------------------------------------------------- */
@@ -179,6 +180,40 @@ TEST(a_late_end_does_not_part_them)
   stage_close(&s);
   assert_int_equal(setenv("PATH", before, 1), 0);
   free(before);
+}
+
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+static bool is_slow;
+
+/* Once it was asked for the time, six seconds pass. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+  static bool asked;
+  int rc = __real_clock_gettime(clock, now);
+
+  if (is_slow && clock == CLOCK_MONOTONIC) {
+    now->tv_sec += asked ? 6 : 0;
+    asked = true;
+  }
+  return rc;
+}
+
+/* It is tried once whether there are sandboxes. */
+TEST(a_slow_machine_has_sandboxes)
+{
+  bool has;
+  stage s;
+
+  stage_begin(&s);
+  has = has_sandbox(&s);
+  stage_close(&s);
+  stage_begin(&s);
+  is_slow = true;
+  assert_int_equal(has_sandbox(&s), has);
+  is_slow = false;
+  stage_close(&s);
 }
 
 TEST_AROUND_ALL(NULL, stage_clean);
