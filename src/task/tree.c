@@ -161,20 +161,13 @@ static void find_by_parents(tree *t)
 
 /* --- orphans in a shared name space -------------------------------------- */
 
-/* The mount namespace of the task is held open: the kernel gives the number of
- * one that is gone to the next, which may be another task's. */
 static struct {
-  pid_t holder; /* 0: not known */
-  int fd;
-  struct stat mounts;
+  pid_t holder;
+  int fd; /* the task's mounts, open: so their number is not used again */
+  struct stat mounts, pids;
 } shared = { .fd = -1 };
 
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-  return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
-static bool stat_numbered(pid_t pid, const char *name, struct stat *info)
+static bool space_of(pid_t pid, const char *name, struct stat *info)
 {
   line path = { .len = 0 };
 
@@ -185,19 +178,17 @@ static bool stat_numbered(pid_t pid, const char *name, struct stat *info)
   return stat(path.text, info) == 0;
 }
 
-static bool mounts_of(pid_t pid, struct stat *info)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-  return stat_numbered(pid, "/ns/mnt", info);
+  return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
 }
 
-/* The pid of a process that has ended may be another's, whose mounts must not
- * be taken for the task's. */
-static bool is_in_space_of(pid_t holder, pid_t pid)
+/* Only processes of the job's pid namespace are ever ended by their mounts. */
+static bool is_in_job(pid_t pid)
 {
-  struct stat space, own;
+  struct stat info;
 
-  return stat_numbered(holder, "/ns/pid", &space) &&
-         stat_numbered(pid, "/ns/pid", &own) && is_same(&space, &own);
+  return space_of(pid, "/ns/pid", &info) && is_same(&info, &shared.pids);
 }
 
 void tree_learn(pid_t holder, pid_t inside)
@@ -206,11 +197,11 @@ void tree_learn(pid_t holder, pid_t inside)
     (void)close(shared.fd);
   shared.fd = -1;
   shared.holder = 0;
-  if (holder <= 0 || inside <= 0)
+  if (holder <= 0 || inside <= 0 ||
+      fstat(PAI_ORDER_PID_FD, &shared.pids) < 0 || !is_in_job(inside))
     return;
   shared.fd = open_numbered("/proc/", inside, "/ns/mnt", 0);
-  if (shared.fd >= 0 && fstat(shared.fd, &shared.mounts) == 0 &&
-      is_in_space_of(holder, inside))
+  if (shared.fd >= 0 && fstat(shared.fd, &shared.mounts) == 0)
     shared.holder = holder;
 }
 
@@ -224,7 +215,7 @@ static void take_mounts(void *data, pid_t thread)
   mounts *m = data;
 
   if (!m->known)
-    m->known = mounts_of(thread, &m->info);
+    m->known = space_of(thread, "/ns/mnt", &m->info);
 }
 
 /* A process whose first thread has ended has those of another thread. */
@@ -233,7 +224,7 @@ static bool has_mounts(pid_t pid)
   mounts m = { .known = false };
   int threads;
 
-  m.known = mounts_of(pid, &m.info);
+  take_mounts(&m, pid);
   if (!m.known && errno == ENOENT) {
     threads = open_numbered("/proc/", pid, "/task", O_DIRECTORY);
     if (threads >= 0) {
@@ -241,7 +232,7 @@ static bool has_mounts(pid_t pid)
       (void)close(threads);
     }
   }
-  return m.known && is_same(&m.info, &shared.mounts);
+  return m.known && is_same(&m.info, &shared.mounts) && is_in_job(pid);
 }
 
 static void add_if_inside(void *data, pid_t pid)

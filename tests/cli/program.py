@@ -52,6 +52,22 @@ def end_tasks(root):
                 os.kill(int(environ.parent.name), signal.SIGKILL)
 
 
+def files_below(folder):
+    """Paths of all files there.  Path.rglob() fails where a folder is removed
+    meanwhile, as tasks that have just ended do."""
+    for path, _, names in os.walk(folder):
+        for name in names:
+            yield pathlib.Path(path, name)
+
+
+def bytes_below(folder):
+    """Each file there with its content, but those that are removed meanwhile."""
+    for file in files_below(folder):
+        with contextlib.suppress(FileNotFoundError):
+            if file.is_file():
+                yield file, file.read_bytes()
+
+
 def read_terminal(fd):
     """What a program has written on a terminal; b"" after its end.
 
@@ -92,10 +108,11 @@ class ProgramTest(unittest.TestCase):
 
     def end_platforms(self):
         """Ends those that tests have started, with their tasks."""
-        for lock in self.folder.rglob("lock"):
-            self.run_cli("down", "--kill", "--quiet", "--root",
-                         str(lock.parent))
-            end_tasks(lock.parent)
+        for lock in list(files_below(self.folder)):
+            if lock.name == "lock":
+                self.run_cli("down", "--kill", "--quiet", "--root",
+                             str(lock.parent))
+                end_tasks(lock.parent)
 
     def job(self, command, instances=1, cpu=1, retries=0):
         path = self.folder / "job.yaml"

@@ -57,6 +57,9 @@ void pai__runtimes_dispose(pai__runtimes *r, const pai_alloc *alloc)
 
 /* --- tries --------------------------------------------------------------- */
 
+/* A sandbox is tried once: a busy machine is not one without any. */
+enum { SANDBOX_MS = 30000 };
+
 /* Adds the words of a bubblewrap that runs echo. */
 static void add_try(pai__backend_words *w, const pai__runtimes *r,
                     const pai__space *space)
@@ -80,9 +83,9 @@ static void add_try(pai__backend_words *w, const pai__runtimes *r,
 static int try_bwrap(pai__runtimes *r, const pai_alloc *alloc)
 {
   enum { NOBODY = 65534 }; /* a user without any rights */
-  pai__backend_attempt a = { .other = r->others,
-                             .uid = NOBODY,
-                             .gid = NOBODY };
+  pai__backend_attempt a = {
+    .most_ms = SANDBOX_MS, .other = r->others, .uid = NOBODY, .gid = NOBODY
+  };
   char text[2048];
   int rc = PAI_OK;
   pai__backend_words w;
@@ -116,7 +119,9 @@ static int try_bwrap(pai__runtimes *r, const pai_alloc *alloc)
 int pai__runtimes_try_join(pai__runtimes *r, const pai_alloc *alloc,
                            const pai__space *space, const pai__user *who)
 {
-  pai__backend_attempt a = { .space = space, .other = who != NULL };
+  pai__backend_attempt a = { .space = space,
+                             .most_ms = SANDBOX_MS,
+                             .other = who != NULL };
   char text[2048];
   pai__backend_words w;
   int rc;

@@ -111,9 +111,10 @@ static int spawn(pid_t *pid, const pai__backend_attempt *a, int out)
 }
 
 /* Reads its output until its end or a timeout. */
-static bool read_all(int fd, const atomic_bool *stop, char *text, size_t size)
+static bool read_all(int fd, const pai__backend_attempt *a, char *text,
+                     size_t size)
 {
-  int64_t end = pai__try_now() + PATIENCE_MS;
+  int64_t end = pai__try_now() + (a->most_ms > 0 ? a->most_ms : PATIENCE_MS);
   size_t len = 0;
   ssize_t n = 1;
 
@@ -124,7 +125,7 @@ static bool read_all(int fd, const atomic_bool *stop, char *text, size_t size)
     int some;
 
     text[len] = '\0';
-    if (left <= 0 || (stop != NULL && atomic_load(stop)))
+    if (left <= 0 || (a->stop != NULL && atomic_load(a->stop)))
       return false;
     some = poll(&at, 1, left < SLICE_MS ? (int)left : SLICE_MS);
     if (some <= 0) /* a signal may have come */
@@ -150,7 +151,7 @@ bool pai__try_run(const pai__backend_attempt *a, char *text, size_t size)
     return false;
   rc = a->other ? spawn_as(&pid, a, ends[1]) : spawn(&pid, a, ends[1]);
   (void)close(ends[1]);
-  ended = rc == 0 && read_all(ends[0], a->stop, text, size);
+  ended = rc == 0 && read_all(ends[0], a, text, size);
   (void)close(ends[0]);
   if (rc != 0)
     return false;

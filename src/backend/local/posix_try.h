@@ -2,8 +2,8 @@
  * posix_try.h - internal to src/backend/local: runs a program once, to test
  * whether it works
  *
- * It waits for the program for up to 5 s.  Call it in a worker thread if that
- * may take long.
+ * It waits for the program for up to 5 s, or as long as it is told.  Call it in
+ * a worker thread if that may take long.
  */
 #ifndef PAI_SRC_BACKEND_LOCAL_POSIX_TRY_H
 #define PAI_SRC_BACKEND_LOCAL_POSIX_TRY_H
@@ -18,6 +18,7 @@ typedef struct pai__backend_attempt {
   const pai__space *space; /* to join, or NULL */
   const atomic_bool *stop; /* kill the program when this becomes true; or
                               NULL */
+  int most_ms;             /* 0: 5 s */
   bool other;              /* run as another user, without supplementary
                               groups */
   uint32_t uid, gid;

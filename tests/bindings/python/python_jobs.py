@@ -88,4 +88,5 @@ def main():
     try:
         unittest.main()
     finally:
-        shutil.rmtree(ROOT)
+        while ROOT.exists():  # tasks that ended remove what is theirs, too
+            shutil.rmtree(ROOT, ignore_errors=True)

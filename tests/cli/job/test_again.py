@@ -32,9 +32,8 @@ class Again(program.RootTest):
     def assert_nowhere(self, *words):
         """In no file of the root, and in no process's words but ours."""
         for word in words:
-            for file in self.root.rglob("*"):
-                if file.is_file():
-                    self.assertNotIn(word.encode(), file.read_bytes(), file)
+            for file, text in program.bytes_below(self.root):
+                self.assertNotIn(word.encode(), text, file)
             for cmdline in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
                 try:
                     self.assertNotIn(word.encode(), cmdline.read_bytes())
@@ -171,9 +170,8 @@ class Again(program.RootTest):
         self.assertEqual(self.sealed(), [])
         (self.root / "copy.db").unlink()
         self.ok("down")
-        for file in self.root.rglob("*"):
-            if file.is_file():
-                self.assertNotIn(sealed[:64], file.read_bytes(), file)
+        for file, text in program.bytes_below(self.root):
+            self.assertNotIn(sealed[:64], text, file)
 
     def test_after_the_end_they_are_given_anew(self):
         self.ok("run", "-q", self.secret_job())

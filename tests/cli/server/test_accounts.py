@@ -146,9 +146,8 @@ class Accounts(program.RootTest):
 
     def assert_nowhere(self, *words):
         for word in words:
-            for file in self.root.rglob("*"):
-                if file.is_file():
-                    self.assertNotIn(word.encode(), file.read_bytes(), file)
+            for file, text in program.bytes_below(self.root):
+                self.assertNotIn(word.encode(), text, file)
 
     def test_password_at_a_terminal(self):
         self.ok("up")
