@@ -15,7 +15,7 @@ command -v node >/dev/null || skip "no node"
 command -v npm >/dev/null || skip "no npm"
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-rm -rf "$out/src" "$out/test" "$out/media" "$out/templates" "$out/dist" "$out/walkthrough"
+(cd "$out" && rm -rf src test media templates dist walkthrough)
 cp -R "$root/bindings/vscode/." "$out"
 [ ! -d "$root/tests/bindings/vscode/unit" ] || cp -R "$root/tests/bindings/vscode/unit" "$out/test"
 cp "$root/LICENSE" "$out"

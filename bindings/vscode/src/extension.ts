@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import {
   addCluster, chooseCluster, editCluster, importClusters, openPortal, removeCluster,
 } from "./clusters/commands";
-import { LOCAL } from "./clusters/cluster";
+import { held, LOCAL } from "./clusters/cluster";
 import { Clusters } from "./clusters/store";
 import { CONFIG, Configs } from "./editor/configs";
 import { JobFiles } from "./editor/files";
@@ -159,7 +159,7 @@ export function activate(context: vscode.ExtensionContext): void {
     clusters.refresh();
   });
   command("platform.up", () => openTerminal("openpai up",
-    clusters.start(["up"], LOCAL)));
+    held(clusters.start(["up"], LOCAL), true)));
 
   context.subscriptions.push(clusters.onChange(() => status.update()),
     tree.onEvent(() => status.update()));

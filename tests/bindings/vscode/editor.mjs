@@ -8,10 +8,10 @@ import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const [, , folder, program, build, work] = process.argv;
+const [folder, program, build, work] = process.argv.slice(2).map(path => resolve(path));
 const { chromium } = createRequire(join(folder, "node_modules/"))("playwright-core");
 const here = dirname(fileURLToPath(import.meta.url));
 const PASSWORD = "a-long-password-7";
@@ -39,7 +39,8 @@ taskRoles:
 `;
 
 function start(command, args, env, log) {
-  const child = spawn(command, args, { env: { ...process.env, ...env }, detached: true });
+  const child = spawn(command, args,
+    { env: { ...process.env, ...env }, cwd: work, detached: true });
   children.push(child);
   const told = { text: "" };
   for (const stream of [child.stdout, child.stderr])
@@ -57,15 +58,15 @@ async function until(what, look) {
     if (found)
       return found;
     if (Date.now() > end)
-      assert.fail(`never seen: ${what}`);
-    await new Promise(resolve => setTimeout(resolve, 100));
+      assert.fail(`never seen: ${what}; see ${work}`);
+    await new Promise(done => setTimeout(done, 100));
   }
 }
 
-const freePort = () => new Promise(resolve => {
+const freePort = () => new Promise(done => {
   const server = createServer().listen(0, "127.0.0.1", () => {
     const { port } = server.address();
-    server.close(() => resolve(port));
+    server.close(() => done(port));
   });
 });
 
@@ -79,7 +80,7 @@ function writeProgram() {
   }
   const path = join(work, "openpai");
   const stand = join(here, "stand_in_helper.mjs"), calls = join(build, "src/calls.json");
-  writeFileSync(path, `#!/bin/sh\n${own ? "" : `[ "$1" != helper ] ||
+  writeFileSync(path, `#!/bin/sh\n${own ? "" : `[ "$*" != helper ] ||
   exec '${process.execPath}' '${stand}' '${program}' '${calls}'\n`}exec '${program}' "$@"\n`);
   chmodSync(path, 0o755);
   console.log(own ? "the program's own helper" : "the stand-in for the helper");
@@ -110,9 +111,9 @@ async function startEditor(path) {
   const server = join(folder, "node_modules/code-server/out/node/entry.js");
   const common = ["--user-data-dir", data, "--extensions-dir", extensions];
   const vsix = join(build, "openpai.vsix");
-  await new Promise((resolve, reject) => execFile(process.execPath,
+  await new Promise((done, failed) => execFile(process.execPath,
     [server, ...common, "--install-extension", vsix], (error, output) =>
-      error ? reject(new Error(`${error}\n${output}`)) : resolve()));
+      error ? failed(new Error(`${error}\n${output}`)) : done()));
   const port = await freePort();
   const told = start(process.execPath, [server, "--auth", "none", "--bind-addr",
     `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check",
@@ -207,7 +208,9 @@ async function runJob(editor) {
   const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe");
   await frame.locator("h1", { hasText: "train" }).waitFor({ timeout: PATIENCE });
   await frame.locator("th", { hasText: "train/0" }).waitFor({ timeout: PATIENCE });
+  await editor.command("Notifications: Clear All Notifications");
   await editor.shot("page");
+  await page.locator(tree, { hasText: "train" }).first().locator(".monaco-tl-twistie").click();
   await page.locator(tree, { hasText: "train/0" }).first().click();
   await until("the log", async () => (await editor.text()).includes("epoch 1"));
   await until("a link", () => page.locator(".editor-instance .detected-link").count());
@@ -237,6 +240,7 @@ async function stopJob(editor) {
     .click({ timeout: PATIENCE });
   await editor.see("[id='workbench.view.extension.openpai'] .monaco-list-row",
     { hasText: /train.*admin · stopped/ });
+  await editor.see(".terminal-wrapper.active .xterm-rows", { hasText: "press Enter to close" });
   await editor.shot("stopped");
 }
 
@@ -254,7 +258,7 @@ async function main() {
   const address = await startServer(), url = await startEditor(writeProgram());
   const browser = await chromium.launch(
     { executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const page = await browser.newPage({ viewport: { width: 1100, height: 700 } });
+  const page = await browser.newPage({ viewport: { width: 1000, height: 620 } });
   const editor = new Editor(page);
   try {
     await page.goto(url);

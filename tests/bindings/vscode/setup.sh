@@ -23,25 +23,23 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 [ ! -f "$folder/ready-$server-$driver" ] || exit 0
 
-quiet='--ignore-scripts --no-audit --no-fund --loglevel=error'
+fetch() { npm install --ignore-scripts --no-audit --no-fund --loglevel=error "$@"; }
 log=$folder/setup.log
-# shellcheck disable=SC2086 # a list of words, here and below
-npm install --prefix "$folder" $quiet "code-server@$server" \
+fetch --prefix "$folder" "code-server@$server" \
   "playwright-core@$driver" >"$log" 2>&1 || { cat "$log"; skip "npm cannot install code-server"; }
 
 # With its scripts the package would download a ripgrep and call npm in npm.
 code=$folder/node_modules/code-server
 cd "$code/lib/vscode"
-npm install --omit=dev $quiet >>"$log" 2>&1 || { cat "$log"; skip "npm cannot install VS Code"; }
+fetch --omit=dev >>"$log" 2>&1 || { cat "$log"; skip "npm cannot install VS Code"; }
 mkdir -p node_modules/@vscode/ripgrep/bin
 ln -sf "$(command -v rg)" node_modules/@vscode/ripgrep/bin/rg
 npm_config_yes=true npm rebuild node-pty @vscode/spdlog kerberos native-watchdog \
   >>"$log" 2>&1 || :
 [ -f node_modules/node-pty/build/Release/pty.node ] || { tail -20 "$log"; skip "node-pty cannot be built"; }
-(cd extensions && npm install --omit=dev $quiet) >>"$log" 2>&1
+(cd extensions && fetch --omit=dev) >>"$log" 2>&1
 ln -sfn node_modules node_modules.asar
 ln -sf code-linux.sh bin/remote-cli/code-server
 ln -sf browser-linux.sh bin/helpers/browser.sh
-cd ../..
-npm rebuild argon2 >>"$log" 2>&1
+(cd "$folder" && npm rebuild argon2) >>"$log" 2>&1 || { tail -n 20 "$log"; skip "argon2 cannot be built"; }
 touch "$folder/ready-$server-$driver"

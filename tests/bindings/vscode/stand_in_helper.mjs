@@ -119,7 +119,11 @@ function check(uri) {
   const [file] = JSON.parse(told);
   const at = (line, column) => ({ line: line - 1, character: column - 1 });
   const found = file.diagnostics.map(one => ({
-    range: { start: at(one.line, one.column), end: at(one.endLine, one.endColumn) },
+    range: {
+      start: at(one.line, one.column),
+      end: one.endLine > one.line ? { line: one.line - 1, character: 1000 }
+        : at(one.endLine, one.endColumn),
+    },
     severity: one.severity === "error" ? 1 : 2, code: one.code, source: "openpai",
     message: one.message, data: one.fixes,
   }));

@@ -26,6 +26,17 @@ export const programFor = (program: string, words: string[], cluster: Cluster): 
   env: { OPENPAI_CLUSTER: cluster.name, OPENPAI_TOKEN: null },
 });
 
+/**
+ * The same in a shell that shows how it ended until Enter is pressed: with a failure, or always.
+ * Ctrl-C is for the program; the shell goes on.
+ */
+export const held = ({ shellPath, shellArgs, env }: Start, always = false): Start => ({
+  shellPath: "/bin/sh", env,
+  shellArgs: ["-c", `trap : INT QUIT; "$@"; code=$?
+${always ? "" : '[ "$code" -ne 0 ] || exit 0\n'}printf '\\n[exit status %s: press Enter to close] ' "$code"
+read -r _; exit 0`, "sh", shellPath, ...shellArgs],
+});
+
 /** The address of a server as a user types it, or why it is none. */
 export function readAddress(typed: string): { url: string; plain: boolean } | { error: string } {
   const text = /^[a-z]+:\/\//i.test(typed.trim()) ? typed.trim() : `https://${typed.trim()}`;

@@ -11,7 +11,9 @@ const MOST = 4 << 20; // characters of a log that an editor shows
 const PAUSE = 200; // milliseconds between changes of a document
 
 export const logUri = (cluster: string, job: string, role: string, index: number): vscode.Uri =>
-  vscode.Uri.from({ scheme: LOG_SCHEME, path: `/${cluster}/${job}/${role}/${index}.log` });
+  vscode.Uri.from({
+    scheme: LOG_SCHEME, path: `/${cluster}/${job}/${role}/${index}/${role}-${index}.log`,
+  });
 
 class Follower {
   readonly text = new LogText(MOST);
@@ -68,8 +70,7 @@ export class Logs implements vscode.TextDocumentContentProvider,
   }
 
   private follow(uri: vscode.Uri, follower: Follower): void {
-    const [, cluster, job, role, file] = uri.path.split("/");
-    const index = Number.parseInt(file, 10);
+    const [, cluster, job, role, number] = uri.path.split("/"), index = Number(number);
     const stream = follower.stream = this.clusters.helper.logs(
       { cluster, job, role, index, name: "all", follow: true }, ({ text }) => {
         follower.text.append(text);

@@ -4,7 +4,7 @@ import * as fs from "fs";
 import * as os from "os";
 import * as vscode from "vscode";
 import {
-  LanguageClient, ProgressType, TransportKind, type LanguageClientOptions,
+  LanguageClient, ProgressType, type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { findProgram } from "./find";
 import {
@@ -90,9 +90,8 @@ export class Helper implements vscode.Disposable {
   }
 
   private async begin(): Promise<LanguageClient> {
-    const run = {
-      command: this.program(), args: ["helper"], transport: TransportKind.stdio,
-    };
+    // Without a `transport`: else the client adds the option --stdio, which the program lacks.
+    const run = { command: this.program(), args: ["helper"] };
     const options: LanguageClientOptions = {
       documentSelector: [
         { scheme: "file", language: "yaml" }, { scheme: "untitled", language: "yaml" },

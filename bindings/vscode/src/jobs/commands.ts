@@ -2,15 +2,14 @@
 
 import * as vscode from "vscode";
 import type { JobItem, State } from "../api";
+import { held } from "../clusters/cluster";
 import type { Clusters } from "../clusters/store";
 import { configUri } from "../editor/configs";
 import { logUri, type Logs } from "../editor/logs";
 import { openTerminal } from "../editor/terminal";
 import { submitText } from "./submit";
-import { copyName, jobId, nameIn, renameJob } from "./names";
+import { copyName, jobId, LIVE, nameIn, renameJob } from "./names";
 import type { JobTree, Node } from "./tree";
-
-const LIVE: State[] = ["WAITING", "RUNNING", "STOPPING"];
 
 export class JobCommands {
   constructor(private readonly clusters: Clusters, private readonly tree: JobTree,
@@ -105,7 +104,7 @@ export class JobCommands {
       return;
     const where = `${task.role}/${task.index}`;
     const words = ["exec", "--tty", "--task", where, task.id];
-    openTerminal(`${task.id.split("~")[1]} ${where}`, this.clusters.start(words));
+    openTerminal(`${task.id.split("~")[1]} ${where}`, held(this.clusters.start(words)));
   }
 
   async ssh(node?: Node): Promise<void> {
@@ -114,7 +113,7 @@ export class JobCommands {
       return;
     const where = `${task.role}/${task.index}`;
     openTerminal(`ssh ${where}`,
-      this.clusters.start(["ssh", "--task", where, task.id]));
+      held(this.clusters.start(["ssh", "--task", where, task.id])));
   }
 
   async config(node?: Node): Promise<void> {

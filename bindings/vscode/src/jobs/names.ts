@@ -18,8 +18,10 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 86400)} d ${Math.floor(whole % 86400 / 3600)} h`;
 }
 
+export const LIVE: State[] = ["WAITING", "RUNNING", "STOPPING"];
+
 export const isOver = (state: State): boolean =>
-  state === "SUCCEEDED" || state === "FAILED" || state === "STOPPED";
+  !LIVE.includes(state);
 
 /** An icon of VS Code and its colour, for each state. */
 export function iconOf(state: State): [name: string, colour: string] {

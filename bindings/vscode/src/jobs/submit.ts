@@ -2,7 +2,7 @@
 
 import * as path from "path";
 import * as vscode from "vscode";
-import { LOCAL } from "../clusters/cluster";
+import { held, LOCAL } from "../clusters/cluster";
 import type { Clusters } from "../clusters/store";
 import { openTerminal } from "../editor/terminal";
 import { CallError } from "../helper/helper";
@@ -106,7 +106,7 @@ export async function runHere(clusters: Clusters, file?: vscode.Uri | string): P
   await document.save();
   const name = path.basename(document.uri.fsPath);
   openTerminal(`run ${name}`,
-    clusters.start(["run", "--verbose", document.uri.fsPath], LOCAL),
+    held(clusters.start(["run", "--verbose", document.uri.fsPath], LOCAL), true),
     vscode.Uri.file(path.dirname(document.uri.fsPath)));
 }
 

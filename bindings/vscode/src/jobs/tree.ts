@@ -6,7 +6,7 @@ import type { Clusters } from "../clusters/store";
 import type { Stream } from "../helper/helper";
 import type { JobEvent } from "../helper/protocol";
 import { JobList, type Filter } from "./list";
-import { duration, iconOf, isOver, jobId } from "./names";
+import { duration, iconOf, isOver, jobId, LIVE } from "./names";
 
 export type Node =
   | { kind: "job"; id: string; job: JobItem }
@@ -39,6 +39,11 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
   private loaded: Promise<void> | undefined;
   private timers = new Set<NodeJS.Timeout>();
   private readonly onCluster: vscode.Disposable;
+  // Times pass, and events are of jobs: tasks are asked for again.
+  private readonly clock = setInterval(() => {
+    if (this.view?.visible && this.known(LIVE).length > 0)
+      this.changed.fire(undefined);
+  }, 20000);
 
   constructor(private readonly clusters: Clusters) {
     this.onCluster = clusters.onChange(() => this.reset());
@@ -54,6 +59,7 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
   dispose(): void {
     this.onCluster.dispose();
     this.stream?.dispose();
+    clearInterval(this.clock);
     this.timers.forEach(clearTimeout);
   }
 

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type * as vscode from "vscode";
-import { freeName, LOCAL, programFor, readAddress, readOldClusters } from "../src/clusters/cluster";
+import { execFileSync } from "node:child_process";
+import { freeName, held, LOCAL, programFor, readAddress, readOldClusters } from "../src/clusters/cluster";
 import { Clusters } from "../src/clusters/store";
 import type { Helper } from "../src/helper/helper";
 
@@ -27,6 +28,17 @@ test("a terminal has the cluster in a variable, and no token", () => {
     env: { OPENPAI_CLUSTER: "lab", OPENPAI_TOKEN: null },
   });
   assert.equal(programFor("/bin/openpai", [], LOCAL).env.OPENPAI_CLUSTER, "local");
+});
+
+test("a terminal is held until its end was read, and the words stay words", () => {
+  const run = (words: string[], always = false) => {
+    const { shellPath, shellArgs } = held(programFor("/bin/sh", words, LOCAL), always);
+    return execFileSync(shellPath, shellArgs, { input: "\n", encoding: "utf8" });
+  };
+  assert.equal(run(["-c", "echo done"]), "done\n");
+  assert.match(run(["-c", "exit 137"]), /\n\[exit status 137: press Enter/);
+  assert.match(run(["-c", 'echo "$1"', "x", "$(id); 'a b'"], true),
+    /^\$\(id\); 'a b'\n\n\[exit status 0/);
 });
 
 test("a free name counts on", () => {
