@@ -68,15 +68,28 @@ function drawWhy({ jobStatus: status }, why, estimate) {
 const tasksOf = ({ taskRoles }) => Object.entries(taskRoles).flatMap(([role, { taskStatuses }]) =>
   taskStatuses.map(task => ({ role, task, name: `${role}/${task.taskIndex}` })));
 
-function drawTasks(job) {
+const MIB = 1048576;
+const percentOf = value => value === undefined ? "–" : `${Math.round(value)} %`;
+const memoryOf = ({ memory, memoryLimit }) => memory === undefined ? "–"
+  : `${count(memory / MIB)} ${memoryLimit ? `of ${count(memoryLimit / MIB)} ` : ""}MiB`;
+
+function drawTasks(job, uses) {
+  const some = Object.keys(uses).length > 0;
+  const gpus = Object.values(uses).some(use => use.gpuPercent !== undefined);
+  const used = name => {
+    const use = uses[name] ?? {};
+    return [...some ? [[percentOf(use.cpuPercent)], [memoryOf(use)]] : [],
+      ...gpus ? [[percentOf(use.gpuPercent)]] : []];
+  };
   const rows = tasksOf(job).slice(0, 500).map(({ role, task, name }) => [clean(name), [
     [badge(task.taskState)], [task.containerExitCode ?? ""], [clean(task.containerNodeName ?? "–")],
-    [since(task.launchedTime, task.completedTime)], [count(task.retries)],
+    [since(task.launchedTime, task.completedTime)], [count(task.retries)], ...used(name),
     [node("span", { class: "tools" }, button("Log", press("log", { role, index: task.taskIndex })),
       ...task.taskState === "RUNNING"
         ? [button("Terminal", press("terminal", { role, index: task.taskIndex }))] : [])],
   ], task.runtime ?? undefined]);
-  table(main, "Tasks", "", ["state", "code", "node", "ran", "retries", ""], rows);
+  table(main, "Tasks", "", ["state", "code", "node", "ran", "retries",
+    ...some ? ["CPU", "memory"] : [], ...gpus ? ["GPU"] : [], ""], rows);
 }
 
 /** A bar for each task: waiting, then running */
@@ -110,7 +123,7 @@ function drawEvents(events) {
     table(main, "Events", "", ["task", "reason", "message"], rows);
 }
 
-function draw({ error, job, why, estimate, events }) {
+function draw({ error, job, why, estimate, events, uses }) {
   main.replaceChildren();
   main.classList.toggle("dark", document.body.classList.contains("vscode-dark") ||
     document.body.classList.contains("vscode-high-contrast"));
@@ -121,7 +134,7 @@ function draw({ error, job, why, estimate, events }) {
   drawHead(job);
   drawCards(job);
   drawWhy(job, why, estimate);
-  drawTasks(job);
+  drawTasks(job, uses ?? {});
   drawTimeline(job);
   drawEvents(events);
 }

@@ -4,13 +4,11 @@ import * as vscode from "vscode";
 import {
   addCluster, chooseCluster, editCluster, importClusters, openPortal, removeCluster,
 } from "./clusters/commands";
-import { held, LOCAL } from "./clusters/cluster";
 import { Clusters } from "./clusters/store";
 import { CONFIG, Configs } from "./editor/configs";
 import { JobFiles } from "./editor/files";
 import { Logs, LOG_SCHEME } from "./editor/logs";
 import { StatusBar } from "./editor/status";
-import { openTerminal } from "./editor/terminal";
 import { Helper, MissingProgram } from "./helper/helper";
 import { JobCommands } from "./jobs/commands";
 import { looksLikeJob } from "./jobs/names";
@@ -158,8 +156,10 @@ export function activate(context: vscode.ExtensionContext): void {
     await helper.restart();
     clusters.refresh();
   });
-  command("platform.up", () => openTerminal("openpai up",
-    held(clusters.start(["up"], LOCAL), true)));
+  command("platform.up", async () => {
+    await clusters.startPlatform();
+    clusters.refresh();
+  });
 
   context.subscriptions.push(clusters.onChange(() => status.update()),
     tree.onEvent(() => status.update()));

@@ -169,9 +169,9 @@ async function writeJob(editor) {
   await page.keyboard.press("Home");
   await editor.shot("squiggle");
   await page.keyboard.press("Control+.");
-  await editor.see(".action-widget", { hasText: "type" });
+  await editor.see(".action-widget .monaco-list-row", { hasText: "type" });
   await editor.shot("fix");
-  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter"); // the first one: it corrects this place
   await until("the fix", async () => (await editor.text()).includes("\ntype: job"));
   await until("no squiggle", async () => await page.locator(".squiggly-error").count() === 0);
   // Completion, of a key that begins.
@@ -232,6 +232,28 @@ async function enterTask(editor) {
   await editor.shot("terminal");
 }
 
+/** The job again under another name, from its file; and its files. */
+async function retryJob(editor) {
+  const { page } = editor;
+  const tree = "[id='workbench.view.extension.openpai'] .monaco-list-row";
+  await editor.command("OpenPAI: Retry Job");
+  await editor.pick("train");
+  await editor.see(tree, { hasText: /train_2.*admin · running/ });
+  await editor.command("OpenPAI: Show Job File");
+  await editor.pick("train_2");
+  await until("the file of the copy", async () => (await editor.text()).includes("name: train_2"));
+  await editor.command("OpenPAI: Compare Jobs");
+  await editor.pick("train_2");
+  await editor.see(".quick-input-widget", { hasText: "Compare admin~train_2 With" });
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: /^train(?!_)/ }).click();
+  await editor.see(".monaco-diff-editor");
+  await editor.command("OpenPAI: Stop Job");
+  await editor.pick("train_2");
+  await page.locator(".monaco-dialog-box .monaco-button", { hasText: "Stop" }).first()
+    .click({ timeout: PATIENCE });
+  await editor.see(tree, { hasText: /train_2.*admin · stopped/ });
+}
+
 async function stopJob(editor) {
   const { page } = editor;
   await editor.command("OpenPAI: Stop Job");
@@ -265,7 +287,7 @@ async function main() {
     await editor.see(".monaco-workbench");
     for (const step of [() => writeJob(editor), () => addCluster(editor, address),
       () => runJob(editor), () => enterTask(editor), async () => lookForSecrets(),
-      () => stopJob(editor)]) {
+      () => stopJob(editor), () => retryJob(editor)]) {
       await step();
       console.log(`${step.toString().replace(/.*=> /, "")}: seen`);
     }

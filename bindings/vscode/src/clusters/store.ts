@@ -95,6 +95,11 @@ export class Clusters implements vscode.Disposable {
     });
   }
 
+  /** Starts the platform of this machine if it does not run. */
+  async startPlatform(): Promise<void> {
+    await this.run(["up"], { cluster: LOCAL });
+  }
+
   refresh(): void {
     this.changed.fire();
   }

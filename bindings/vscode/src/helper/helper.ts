@@ -98,6 +98,8 @@ export class Helper implements vscode.Disposable {
         { scheme: "file", pattern: "**/*.pai.{json,jsonc}" },
       ],
       outputChannelName: "OpenPAI",
+      synchronize: { configurationSection: "openpai" }, // openpai.hived
+      initializationOptions: { hived: vscode.workspace.getConfiguration("openpai").get("hived") },
     };
     const client = new LanguageClient("openpai", "OpenPAI", { run, debug: run }, options);
     await client.start();

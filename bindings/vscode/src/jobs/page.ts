@@ -4,6 +4,7 @@ import { randomBytes } from "crypto";
 import * as vscode from "vscode";
 import type { Clusters } from "../clusters/store";
 import type { Cluster } from "../clusters/cluster";
+import { usesOf } from "./metrics";
 import { isOver } from "./names";
 import type { JobTree, Node } from "./tree";
 
@@ -92,13 +93,16 @@ export class JobPages implements vscode.Disposable {
     const ask = <T>(asked: Promise<T>) => asked.catch(() => null); // an old server has no such call
     try {
       const shown = await this.clusters.call("jobs.show", { job }, cluster);
-      const [why, estimate, events] = await Promise.all([
+      const running = shown.jobStatus.state === "RUNNING";
+      const [why, estimate, events, metrics] = await Promise.all([
         ask(this.clusters.call("jobs.why", { job }, cluster)),
         shown.jobStatus.state !== "WAITING" ? null
           : ask(this.clusters.call("jobs.estimate", { job }, cluster)),
         ask(this.clusters.call("jobs.events", { job }, cluster)),
+        running ? ask(this.clusters.call("server.metrics", {}, cluster)) : null,
       ]);
-      await panel.webview.postMessage({ job: shown, why, estimate, events });
+      const uses = usesOf(metrics ?? "", job);
+      await panel.webview.postMessage({ job: shown, why, estimate, events, uses });
       if (!isOver(shown.jobStatus.state)) // the events are of jobs, not of tasks
         this.soon(cluster, job, EVERY);
     } catch (error) {

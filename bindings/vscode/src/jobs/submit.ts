@@ -44,6 +44,8 @@ async function isFit(document: vscode.TextDocument): Promise<boolean> {
 /** Submits a text; a name that is taken is counted on, after a question. */
 export async function submitText(clusters: Clusters, tree: JobTree, text: string,
   options: { name?: string; like?: string } = {}): Promise<void> {
+  if (clusters.current.url === undefined)
+    await clusters.startPlatform();
   try {
     const told = await clusters.call("jobs.submit", { ...options, body: text });
     done(clusters, tree, told.name);

@@ -12,7 +12,7 @@ export type Node =
   | { kind: "job"; id: string; job: JobItem }
   | { kind: "task"; id: string; role: string; task: Task }
   | { kind: "folder" | "file"; id: string; path: string; file?: JobFile }
-  | { kind: "more" | "problem"; text: string };
+  | { kind: "more" | "problem" | "start"; text: string };
 
 const icon = (name: string, colour?: string): vscode.ThemeIcon =>
   new vscode.ThemeIcon(name, colour === undefined ? undefined : new vscode.ThemeColor(colour));
@@ -188,7 +188,8 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
     this.loaded ??= this.load();
     await this.loaded;
     if (this.problem !== undefined)
-      return [{ kind: "problem", text: this.problem }];
+      return [{ kind: "problem", text: this.problem }, ...this.clusters.current.url === undefined
+        ? [{ kind: "start" as const, text: "Start the Platform of This Machine" }] : []];
     const nodes: Node[] = this.list.jobs.map(job =>
       ({ kind: "job", id: jobId(job.username, job.name), job }));
     if (this.list.hasMore)
@@ -220,11 +221,17 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
         item.command = { command: "openpai.container.joblist.more", title: "View More" };
         return item;
       }
+      case "start": {
+        const item = new vscode.TreeItem(node.text);
+        item.iconPath = icon("debug-start");
+        item.command = { command: "openpai.platform.up", title: node.text };
+        return item;
+      }
       default: {
         const item = new vscode.TreeItem(node.text);
         item.iconPath = icon("warning", "problemsWarningIcon.foreground");
         item.tooltip = node.text;
-        item.command = { command: "openpai.container.joblist.refresh", title: "Try Again" };
+        item.command = { command: "openpai.helper.restart", title: "Try Again" };
         return item;
       }
     }

@@ -6,6 +6,7 @@ import type { JobItem, JobPage, State } from "../src/api";
 import { statusText } from "../src/editor/status";
 import type { Arguments } from "../src/helper/protocol";
 import { JobList } from "../src/jobs/list";
+import { usesOf } from "../src/jobs/metrics";
 import { copyName, duration, iconOf, looksLikeJob, nameIn, renameJob } from "../src/jobs/names";
 import { hostEntry, knownHost, withInclude } from "../src/jobs/ssh_entry";
 
@@ -93,6 +94,19 @@ test("times and states are short", () => {
     ["0 s", "59 s", "1 min", "1 h 0 min", "1 d 1 h"]);
   const states: State[] = ["WAITING", "RUNNING", "STOPPING", "STOPPED", "SUCCEEDED", "FAILED"];
   assert.equal(new Set(states.map(state => iconOf(state)[0])).size, states.length);
+});
+
+test("metrics of a job's tasks are read", () => {
+  const line = (metric: string, job: string, more: string, value: string) =>
+    `${metric}{username="a",job_name="${job}",role_name="w",task_index="0"${more}} ${value}\n`;
+  const text = "# HELP task_cpu_percent x\nopenpai_cpus 2\n" +
+    line("task_cpu_percent", "a~b", "", "150.5") + line("task_cpu_percent", "a~c", "", "1") +
+    line("task_gpu_percent", "a~b", ',minor_number="0"', "100") +
+    line("task_gpu_percent", "a~b", ',minor_number="1"', "50") +
+    line("task_mem_usage_byte", "a~b", "", "1024") + line("task_mem_limit_byte", "a~b", "", "NaN");
+  assert.deepEqual(usesOf(text, "a~b"),
+    { "w/0": { cpuPercent: 150.5, gpuPercent: 75, memory: 1024 } });
+  assert.deepEqual(usesOf("", "a~b"), {});
 });
 
 test("the status bar has the queue and the free GPUs", () => {
