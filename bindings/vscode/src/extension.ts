@@ -5,7 +5,7 @@ import {
   addCluster, chooseCluster, editCluster, importClusters, openPortal, removeCluster,
 } from "./clusters/commands";
 import { Clusters } from "./clusters/store";
-import { CONFIG, Configs } from "./editor/configs";
+import { CONFIG, Configs, EXPLAIN, Explanations } from "./editor/configs";
 import { JobFiles } from "./editor/files";
 import { Logs, LOG_SCHEME } from "./editor/logs";
 import { StatusBar } from "./editor/status";
@@ -42,11 +42,15 @@ async function report(error: unknown): Promise<void> {
   }
 }
 
+/** What a job file is known by, without the rest of a long document. */
+const isJob = (document: vscode.TextDocument): boolean =>
+  looksLikeJob(document.fileName, document.getText(new vscode.Range(0, 0, 500, 0)));
+
 /** The language features begin with the first document that is meant to be a job file. */
 function startWithJobFiles(context: vscode.ExtensionContext, helper: Helper): void {
   let tried = false;
   const look = (document: vscode.TextDocument) => {
-    if (tried || !looksLikeJob(document.fileName, document.getText()))
+    if (tried || !isJob(document))
       return;
     tried = true; // a program that is missing is told of once, not with each file
     helper.start().catch(error => report(error));
@@ -54,7 +58,7 @@ function startWithJobFiles(context: vscode.ExtensionContext, helper: Helper): vo
   vscode.workspace.textDocuments.forEach(look);
   context.subscriptions.push(vscode.workspace.onDidOpenTextDocument(look),
     vscode.workspace.onDidChangeConfiguration(event => {
-      if (event.affectsConfiguration("openpai.path"))
+      if (event.affectsConfiguration("openpai.path") && (tried || helper.isStarted))
         helper.restart().catch(error => report(error));
     }));
 }
@@ -64,7 +68,7 @@ function followActiveEditor(context: vscode.ExtensionContext): void {
   let before: boolean | undefined;
   const look = (editor = vscode.window.activeTextEditor) => {
     const document = editor?.document;
-    const now = document !== undefined && looksLikeJob(document.fileName, document.getText());
+    const now = document !== undefined && isJob(document);
     if (now !== before)
       void vscode.commands.executeCommand("setContext", "openpai.isJobFile", now);
     before = now;
@@ -79,6 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const helper = new Helper(context), clusters = new Clusters(context, helper);
   const tree = new JobTree(clusters), logs = new Logs(clusters), files = new JobFiles(clusters);
   const jobs = new JobCommands(clusters, tree, logs), storages = new StorageTree(clusters);
+  const explanations = new Explanations(clusters);
   const pages = new JobPages(context.extensionUri, clusters, tree);
   const status = new StatusBar(clusters);
   const view = vscode.window.createTreeView("openpai.jobs",
@@ -89,6 +94,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.workspace.registerTextDocumentContentProvider(LOG_SCHEME, logs),
     vscode.languages.registerDocumentLinkProvider({ scheme: LOG_SCHEME }, logs),
     vscode.workspace.registerTextDocumentContentProvider(CONFIG, new Configs(clusters)),
+    vscode.workspace.registerTextDocumentContentProvider(EXPLAIN, explanations),
     vscode.workspace.registerFileSystemProvider("openpai", files, { isCaseSensitive: true }));
 
   const command = (name: string, act: (...args: never[]) => unknown) =>
@@ -120,11 +126,11 @@ export function activate(context: vscode.ExtensionContext): void {
   trusted("cluster.job.submit", (uri?: vscode.Uri) => submitFile(clusters, tree, uri));
   trusted("job.submit.code", (uri?: vscode.Uri) => submitWithCode(clusters, tree, uri));
   trusted("cluster.job.simulate", (uri?: vscode.Uri) => runHere(clusters, uri));
-  command("job.explain", (uri?: vscode.Uri) => explain(clusters, uri));
+  command("job.explain", (uri?: vscode.Uri) => explain(explanations, uri));
   // The lenses of the helper, with the document's URI as a text.
   trusted("submit", (uri: string) => submitFile(clusters, tree, uri));
   trusted("runHere", (uri: string) => runHere(clusters, uri));
-  command("explain", (uri: string) => explain(clusters, uri));
+  command("explain", (uri: string) => explain(explanations, uri));
   command("container.joblist.refresh", () => tree.refresh());
   command("container.joblist.more", () => tree.more());
   command("job.filter", () => jobs.setFilter());

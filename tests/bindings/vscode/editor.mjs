@@ -16,6 +16,7 @@ const { chromium } = createRequire(join(folder, "node_modules/"))("playwright-co
 const here = dirname(fileURLToPath(import.meta.url));
 const PASSWORD = "a-long-password-7";
 const PATIENCE = 60000; // milliseconds until a step has failed
+const ROW = "[id='workbench.view.extension.openpai'] .monaco-list-row";
 const children = [];
 
 const JOB = `protocolVersion: 2
@@ -153,6 +154,19 @@ class Editor {
     await this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first()
       .click({ timeout: PATIENCE });
   }
+  async open(name) {
+    await this.page.keyboard.press("Control+p");
+    await this.page.locator(".quick-input-widget input.input").first().fill(name);
+    await this.pick(name);
+    await this.see(".tab.active", { hasText: name });
+  }
+  async stop(name) {
+    await this.command("OpenPAI: Stop Job");
+    await this.pick(name);
+    await this.page.locator(".monaco-dialog-box .monaco-button", { hasText: "Stop" }).first()
+      .click({ timeout: PATIENCE });
+    await this.see(ROW, { hasText: new RegExp(`${name}(?!_).*admin · stopped`) });
+  }
   async text() {
     const lines = await this.page.locator(".editor-instance .view-line").allInnerTexts();
     return lines.join("\n").replaceAll("\u00a0", " ");
@@ -161,9 +175,7 @@ class Editor {
 
 async function writeJob(editor) {
   const { page } = editor;
-  await page.keyboard.press("Control+p");
-  await page.locator(".quick-input-widget input.input").first().fill("train.pai.yaml");
-  await editor.pick("train.pai.yaml");
+  await editor.open("train.pai.yaml");
   await editor.see(".squiggly-error");
   await page.locator(".view-line", { hasText: "tpye" }).first().click();
   await page.keyboard.press("Home");
@@ -201,17 +213,16 @@ async function runJob(editor) {
   await editor.command("OpenPAI: Submit Job");
   await editor.see(".notification-toast", { hasText: "train was submitted to lab" });
   await page.locator(".activitybar .action-item a[aria-label='OpenPAI']").first().click();
-  const tree = "[id='workbench.view.extension.openpai'] .monaco-list-row";
-  await editor.see(tree, { hasText: /train.*admin · running/ });
+  await editor.see(ROW, { hasText: /train.*admin · running/ });
   await editor.see(".statusbar-item", { hasText: "lab: 1 running" });
-  await page.locator(tree, { hasText: "train" }).first().click();
+  await page.locator(ROW, { hasText: "train" }).first().click();
   const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe");
   await frame.locator("h1", { hasText: "train" }).waitFor({ timeout: PATIENCE });
   await frame.locator("th", { hasText: "train/0" }).waitFor({ timeout: PATIENCE });
   await editor.command("Notifications: Clear All Notifications");
   await editor.shot("page");
-  await page.locator(tree, { hasText: "train" }).first().locator(".monaco-tl-twistie").click();
-  await page.locator(tree, { hasText: "train/0" }).first().click();
+  await page.locator(ROW, { hasText: "train" }).first().locator(".monaco-tl-twistie").click();
+  await page.locator(ROW, { hasText: "train/0" }).first().click();
   await until("the log", async () => (await editor.text()).includes("epoch 1"));
   await until("a link", () => page.locator(".editor-instance .detected-link").count());
   await editor.shot("log");
@@ -235,10 +246,9 @@ async function enterTask(editor) {
 /** The job again under another name, from its file; and its files. */
 async function retryJob(editor) {
   const { page } = editor;
-  const tree = "[id='workbench.view.extension.openpai'] .monaco-list-row";
   await editor.command("OpenPAI: Retry Job");
   await editor.pick("train");
-  await editor.see(tree, { hasText: /train_2.*admin · running/ });
+  await editor.see(ROW, { hasText: /train_2.*admin · running/ });
   await editor.command("OpenPAI: Show Job File");
   await editor.pick("train_2");
   await until("the file of the copy", async () => (await editor.text()).includes("name: train_2"));
@@ -247,21 +257,42 @@ async function retryJob(editor) {
   await editor.see(".quick-input-widget", { hasText: "Compare admin~train_2 With" });
   await page.locator(".quick-input-list .monaco-list-row", { hasText: /^train(?!_)/ }).click();
   await editor.see(".monaco-diff-editor");
-  await editor.command("OpenPAI: Stop Job");
-  await editor.pick("train_2");
-  await page.locator(".monaco-dialog-box .monaco-button", { hasText: "Stop" }).first()
-    .click({ timeout: PATIENCE });
-  await editor.see(tree, { hasText: /train_2.*admin · stopped/ });
+  await editor.stop("train_2");
+}
+
+/** The folder goes with the job, and comes back as its files. */
+async function submitFolder(editor) {
+  const { page } = editor;
+  await editor.open("train.pai.yaml");
+  await editor.command("OpenPAI: Submit Job with Its Folder");
+  await editor.see(ROW, { hasText: /train_3.*admin · running/ });
+  await page.locator(ROW, { hasText: "train_3" }).locator(".monaco-tl-twistie").click();
+  await until("the files of both", async () => await page.locator(ROW, { hasText: "Files" }).count() === 2);
+  await page.locator(ROW, { hasText: "Files" }).first().click();
+  await page.locator(ROW, { hasText: "train.py" }).first().click();
+  await until("the file", async () => (await editor.text()).includes("raise ValueError"));
+  await editor.shot("files");
+  await editor.stop("train_3");
+}
+
+/** All roles on this machine, in a terminal; Ctrl-C ends them, and the end stays readable. */
+async function runHere(editor) {
+  const { page } = editor;
+  const terminal = ".terminal-wrapper.active .xterm-rows";
+  await editor.open("train.pai.yaml");
+  await editor.command("OpenPAI: Explain Job File");
+  await until("the explanation", async () => (await editor.text()).includes("1 task in 1 role"));
+  await editor.open("train.pai.yaml");
+  await editor.command("OpenPAI: Run Job Here");
+  await editor.see(terminal, { hasText: "epoch 1" });
+  await page.locator(".terminal-wrapper.active .xterm").click();
+  await page.keyboard.press("Control+c");
+  await editor.see(terminal, { hasText: "exit status 130: press Enter to close" });
+  await editor.shot("here");
 }
 
 async function stopJob(editor) {
-  const { page } = editor;
-  await editor.command("OpenPAI: Stop Job");
-  await editor.pick("train");
-  await page.locator(".monaco-dialog-box .monaco-button", { hasText: "Stop" }).first()
-    .click({ timeout: PATIENCE });
-  await editor.see("[id='workbench.view.extension.openpai'] .monaco-list-row",
-    { hasText: /train.*admin · stopped/ });
+  await editor.stop("train");
   await editor.see(".terminal-wrapper.active .xterm-rows", { hasText: "press Enter to close" });
   await editor.shot("stopped");
 }
@@ -287,7 +318,8 @@ async function main() {
     await editor.see(".monaco-workbench");
     for (const step of [() => writeJob(editor), () => addCluster(editor, address),
       () => runJob(editor), () => enterTask(editor), async () => lookForSecrets(),
-      () => stopJob(editor), () => retryJob(editor)]) {
+      () => stopJob(editor), () => retryJob(editor), () => submitFolder(editor),
+      () => runHere(editor)]) {
       await step();
       console.log(`${step.toString().replace(/.*=> /, "")}: seen`);
     }
@@ -302,6 +334,8 @@ async function main() {
 try {
   await main();
 } finally {
+  // The platform that `openpai run` has started here.
+  spawnSync(program, ["down", "--kill", "--root", join(work, "here")]);
   for (const child of children)
     try {
       process.kill(-child.pid, "SIGTERM");

@@ -38,7 +38,8 @@ export class Clusters implements vscode.Disposable {
   async list(): Promise<Cluster[]> {
     const known = await this.helper.clusters();
     const far = known.filter(one => one.name !== LOCAL.name);
-    return [LOCAL, ...far.map(one => ({
+    const here = known.find(one => one.name === LOCAL.name);
+    return [{ ...LOCAL, user: here?.user ?? undefined }, ...far.map(one => ({
       name: one.name, url: one.url ?? undefined, user: one.user ?? undefined,
     }))];
   }

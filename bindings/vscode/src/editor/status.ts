@@ -20,16 +20,22 @@ export class StatusBar implements vscode.Disposable {
     vscode.StatusBarAlignment.Left);
   private readonly timer = setInterval(() => this.update(), EVERY);
 
+  private readonly onStart: vscode.Disposable;
+
   constructor(private readonly clusters: Clusters) {
     this.item.name = "OpenPAI";
     this.item.command = "openpai.cluster.select";
     this.item.text = `$(server) ${clusters.current.name}`;
     this.item.tooltip = "Choose a cluster";
-    this.item.show();
+    this.onStart = clusters.helper.onStart(() => {
+      this.item.show();
+      this.update();
+    });
   }
 
   dispose(): void {
     clearInterval(this.timer);
+    this.onStart.dispose();
     this.item.dispose();
   }
 
@@ -37,7 +43,7 @@ export class StatusBar implements vscode.Disposable {
 
   /** Asks again, once for what comes close together. */
   update(): void {
-    if (this.asking)
+    if (this.asking || !this.clusters.helper.isStarted)
       return;
     this.asking = true;
     setTimeout(() => {

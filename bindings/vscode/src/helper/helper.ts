@@ -4,7 +4,7 @@ import * as fs from "fs";
 import * as os from "os";
 import * as vscode from "vscode";
 import {
-  LanguageClient, ProgressType, type LanguageClientOptions,
+  LanguageClient, ProgressType, State, type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { findProgram } from "./find";
 import {
@@ -74,6 +74,11 @@ export class Helper implements vscode.Disposable {
     return this.client;
   }
 
+  /** Whether it was started: what only shows something does not start it. */
+  get isStarted(): boolean {
+    return this.client !== undefined;
+  }
+
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
@@ -102,8 +107,9 @@ export class Helper implements vscode.Disposable {
       initializationOptions: { hived: vscode.workspace.getConfiguration("openpai").get("hived") },
     };
     const client = new LanguageClient("openpai", "OpenPAI", { run, debug: run }, options);
+    // Also when the client has started it again, after a crash.
+    client.onDidChangeState(event => event.newState === State.Running && this.started.fire());
     await client.start();
-    this.started.fire();
     return client;
   }
 

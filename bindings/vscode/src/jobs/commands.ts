@@ -1,5 +1,6 @@
 // commands.ts - what is done with a job: stop, retry, clone, remove, log, terminal, compare, ...
 
+import { userInfo } from "os";
 import * as vscode from "vscode";
 import type { JobItem, State } from "../api";
 import { held } from "../clusters/cluster";
@@ -179,7 +180,7 @@ export class JobCommands {
   /** Only one's own jobs, or all again. */
   toggleMine(): void {
     const { user, ...others } = this.tree.filter;
-    const own = this.clusters.current.user ?? process.env.USER;
+    const own = this.clusters.current.user ?? userInfo().username;
     this.tree.filter = user === undefined ? { ...others, user: own } : others;
   }
 }

@@ -1,9 +1,11 @@
 // submit.ts - submit a job file, with or without a copy of its folder; run it on this machine
 
+import { userInfo } from "os";
 import * as path from "path";
 import * as vscode from "vscode";
 import { held, LOCAL } from "../clusters/cluster";
 import type { Clusters } from "../clusters/store";
+import type { Explanations } from "../editor/configs";
 import { openTerminal } from "../editor/terminal";
 import { CallError } from "../helper/helper";
 import { copyName, jobId, looksLikeJob, nameIn, renameJob } from "./names";
@@ -43,7 +45,7 @@ async function isFit(document: vscode.TextDocument): Promise<boolean> {
 
 /** Submits a text; a name that is taken is counted on, after a question. */
 export async function submitText(clusters: Clusters, tree: JobTree, text: string,
-  options: { name?: string; like?: string } = {}): Promise<void> {
+  options: { name?: string; like?: string; workDir?: string } = {}): Promise<void> {
   if (clusters.current.url === undefined)
     await clusters.startPlatform();
   try {
@@ -69,7 +71,7 @@ function done(clusters: Clusters, tree: JobTree, name: string): void {
       return;
     const job = tree.known().find(one => one.name === name &&
       (current.user === undefined || one.username === current.user));
-    const id = job === undefined ? jobId(current.user ?? process.env.USER ?? "", name)
+    const id = job === undefined ? jobId(current.user ?? userInfo().username, name)
       : jobId(job.username, job.name);
     await vscode.commands.executeCommand(
       answer === "Open Log" ? "openpai.job.log" : "openpai.job.open", { kind: "job", id, job });
@@ -79,8 +81,11 @@ function done(clusters: Clusters, tree: JobTree, name: string): void {
 export async function submitFile(clusters: Clusters, tree: JobTree, file?: vscode.Uri | string):
   Promise<void> {
   const document = await jobDocument(file);
+  // On this machine commands start where the file is; elsewhere there is no such folder.
+  const near = clusters.current.url === undefined && document.uri.scheme === "file";
   if (await isFit(document))
-    await submitText(clusters, tree, document.getText());
+    await submitText(clusters, tree, document.getText(),
+      near ? { workDir: path.dirname(document.uri.fsPath) } : {});
 }
 
 /** Submits with a copy of the file's folder, without what its .openpaiignore names. */
@@ -112,15 +117,14 @@ export async function runHere(clusters: Clusters, file?: vscode.Uri | string): P
     vscode.Uri.file(path.dirname(document.uri.fsPath)));
 }
 
-/** Explains what the file will do, in a terminal. */
-export async function explain(clusters: Clusters, file?: vscode.Uri | string): Promise<void> {
+/** Explains what the file will do, beside it. */
+export async function explain(explanations: Explanations, file?: vscode.Uri | string):
+  Promise<void> {
   const document = await jobDocument(file);
   if (document.isUntitled)
     throw new Error("Save the job file first.");
   await document.save();
-  const text = await clusters.run(["spec", "show", document.uri.fsPath], { cluster: LOCAL });
-  await vscode.window.showTextDocument(
-    await vscode.workspace.openTextDocument({ content: text }), vscode.ViewColumn.Beside);
+  await explanations.show(document.uri);
 }
 
 /** A new job file from one of the examples that came with the extension. */

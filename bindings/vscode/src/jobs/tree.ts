@@ -12,7 +12,7 @@ export type Node =
   | { kind: "job"; id: string; job: JobItem }
   | { kind: "task"; id: string; role: string; task: Task }
   | { kind: "folder" | "file"; id: string; path: string; file?: JobFile }
-  | { kind: "more" | "problem" | "start"; text: string };
+  | { kind: "more" | "problem" | "start" | "note"; text: string };
 
 const icon = (name: string, colour?: string): vscode.ThemeIcon =>
   new vscode.ThemeIcon(name, colour === undefined ? undefined : new vscode.ThemeColor(colour));
@@ -205,9 +205,14 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
   }
 
   private async files(id: string, path: string): Promise<Node[]> {
-    const told = await this.clusters.call("files.list", { job: id, path, limit: 1000 });
-    return told.entries.map((file): Node =>
+    const told = await this.clusters.call("files.list", { job: id, path, limit: 1000 })
+      .catch((error: Error) => error);
+    if (told instanceof Error) // mostly a job without code, which has no folder of its own
+      return [{ kind: "note", text: told.message }];
+    const nodes = told.entries.map((file): Node =>
       ({ kind: file.type === "folder" ? "folder" : "file", id, path: file.path, file }));
+    return told.next === null ? nodes
+      : [...nodes, { kind: "note", text: `There are more than ${nodes.length}: openpai files` }];
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -219,6 +224,12 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
         const item = new vscode.TreeItem("View More…");
         item.description = node.text;
         item.command = { command: "openpai.container.joblist.more", title: "View More" };
+        return item;
+      }
+      case "note": {
+        const item = new vscode.TreeItem(node.text);
+        item.iconPath = icon("info");
+        item.tooltip = node.text;
         return item;
       }
       case "start": {
@@ -273,7 +284,7 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
     if (kind === "file") {
       item.resourceUri = vscode.Uri.from({ scheme: "openpai", authority: this.clusters.current.name, path: `/${id}/${path}` });
       item.command = { command: "vscode.open", title: "Open", arguments: [item.resourceUri] };
-      item.description = file && `${file.size} B`;
+      item.description = file?.type === "file" ? `${file.size} B` : file?.target ?? file?.type;
     }
     return item;
   }

@@ -92,7 +92,7 @@ test("the chosen cluster is told to the helper, and kept", async () => {
   const clusters = make();
   assert.equal(clusters.current.name, "local");
   assert.deepEqual(await clusters.list(),
-    [{ name: "local" }, { name: "lab", url: "https://lab", user: "alice" }]);
+    [{ name: "local", user: "me" }, { name: "lab", url: "https://lab", user: "alice" }]);
   await clusters.renew("lab"); // after a login
   assert.deepEqual([clusters.current.url, told], ["https://lab", ["restart", "use lab"]]);
   assert.equal(make().current.name, "lab"); // also after a restart of the editor
