@@ -29,7 +29,7 @@ export class Explanations implements vscode.TextDocumentContentProvider {
     const uri = explainUri(file);
     this.changed.fire(uri); // one that is open is of an older file
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri),
-      { viewColumn: vscode.ViewColumn.Beside, preview: true });
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
   }
 }
 

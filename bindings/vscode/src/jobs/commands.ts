@@ -8,7 +8,7 @@ import type { Clusters } from "../clusters/store";
 import { configUri } from "../editor/configs";
 import { logUri, type Logs } from "../editor/logs";
 import { openTerminal } from "../editor/terminal";
-import { submitText } from "./submit";
+import { cloned, done } from "./submit";
 import { copyName, jobId, LIVE, nameIn, renameJob } from "./names";
 import type { JobTree, Node } from "./tree";
 
@@ -65,22 +65,24 @@ export class JobCommands {
     this.tree.refresh();
   }
 
-  private async copyOf(job: string): Promise<{ text: string; name: string }> {
+  private async fileOf(job: string): Promise<string> {
     const text = await this.clusters.call("jobs.config", { job, format: "yaml" });
     if (typeof text !== "string")
       throw new Error(`The file of ${job} is not known.`);
-    const old = nameIn(text) ?? job.slice(job.indexOf("~") + 1);
-    const name = copyName(old, this.tree.known().map(one => one.name));
-    return { text: renameJob(text, name), name };
+    return text;
   }
 
-  /** Submits the job's file again under a new name. */
+  /** Submits the job again under a new name; secrets were erased, so a terminal asks for them. */
   async retry(node?: Node): Promise<void> {
-    const job = await this.job(node, "Retry Job");
+    const job = await this.job(node, "Retry Job", ["SUCCEEDED", "FAILED", "STOPPED"]);
     if (job === undefined)
       return;
-    const { text, name } = await this.copyOf(job);
-    await submitText(this.clusters, this.tree, text, { name, like: job });
+    if (/^secrets:/m.test(await this.fileOf(job))) {
+      openTerminal(`retry ${job}`, held(this.clusters.start(["retry", job]), true));
+      return;
+    }
+    const told = await this.clusters.run(["retry", "--json", job]);
+    done(this.clusters, this.tree, (JSON.parse(told) as { name: string }).name);
   }
 
   /** Opens the job's file as a new one to be edited. */
@@ -88,8 +90,11 @@ export class JobCommands {
     const job = await this.job(node, "Clone Job");
     if (job === undefined)
       return;
-    const { text } = await this.copyOf(job);
-    const document = await vscode.workspace.openTextDocument({ language: "yaml", content: text });
+    const text = await this.fileOf(job), old = nameIn(text) ?? job.slice(job.indexOf("~") + 1);
+    const name = copyName(old, this.tree.known().map(one => one.name));
+    const document = await vscode.workspace.openTextDocument(
+      { language: "yaml", content: renameJob(text, name) });
+    cloned.set(document, job);
     await vscode.window.showTextDocument(document);
   }
 

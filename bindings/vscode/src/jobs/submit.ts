@@ -13,6 +13,9 @@ import type { JobTree } from "./tree";
 
 const ANYWAY = "Submit Anyway";
 
+/** Of documents that are copies, the job: its folder is the copy's, too, and its secrets. */
+export const cloned = new WeakMap<vscode.TextDocument, string>();
+
 /** The document of a command: that of the file, or the one in the active editor. */
 export async function jobDocument(file?: vscode.Uri | string): Promise<vscode.TextDocument> {
   const active = vscode.window.activeTextEditor?.document;
@@ -62,7 +65,7 @@ export async function submitText(clusters: Clusters, tree: JobTree, text: string
   }
 }
 
-function done(clusters: Clusters, tree: JobTree, name: string): void {
+export function done(clusters: Clusters, tree: JobTree, name: string): void {
   tree.refresh();
   const { current } = clusters;
   void vscode.window.showInformationMessage(`${name} was submitted to ${current.name}.`,
@@ -84,15 +87,18 @@ export async function submitFile(clusters: Clusters, tree: JobTree, file?: vscod
   // On this machine commands start where the file is; elsewhere there is no such folder.
   const near = clusters.current.url === undefined && document.uri.scheme === "file";
   if (await isFit(document))
-    await submitText(clusters, tree, document.getText(),
-      near ? { workDir: path.dirname(document.uri.fsPath) } : {});
+    await submitText(clusters, tree, document.getText(), {
+      like: cloned.get(document), ...near ? { workDir: path.dirname(document.uri.fsPath) } : {},
+    });
 }
 
 /** Submits with a copy of the file's folder, without what its .openpaiignore names. */
 export async function submitWithCode(clusters: Clusters, tree: JobTree, file?: vscode.Uri | string):
   Promise<void> {
   const document = await jobDocument(file);
-  if (document.isUntitled || !await isFit(document))
+  if (document.isUntitled)
+    throw new Error("Save the job file first.");
+  if (!await isFit(document))
     return;
   await document.save();
   const folder = vscode.workspace.getWorkspaceFolder(document.uri)?.uri.fsPath ??
