@@ -4,6 +4,9 @@ import * as vscode from "vscode";
 import type { StorageItem } from "./api";
 import type { Clusters } from "./clusters/store";
 
+// Of the data of a storage: what opens it.
+const SECRET = /key|token|sas|password|secret/i;
+
 type Node = { storage: StorageItem } | { text: string };
 
 export class StorageTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
@@ -23,7 +26,8 @@ export class StorageTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     if (node !== undefined && "storage" in node) {
       const told = await this.clusters.call("storages.show", { name: node.storage.name });
       const where = Object.entries(told.data)
-        .filter(([, value]) => typeof value === "string" || typeof value === "number");
+        .filter(([name, value]) => !SECRET.test(name) &&
+          (typeof value === "string" || typeof value === "number"));
       return [{ text: `type: ${told.type}` }, { text: told.readOnly ? "read only" : "read and write" },
         ...where.map(([name, value]) => ({ text: `${name}: ${String(value)}` }))];
     }

@@ -5,7 +5,7 @@
 // WORK is a folder for this test; screenshots are put there.
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
@@ -315,6 +315,21 @@ async function stopJob(editor) {
   await editor.shot("stopped");
 }
 
+/** A program that is gone is told, with ways out; when it is back all goes on. */
+async function loseProgram(editor) {
+  const toast = ".notification-toast", path = join(work, "openpai");
+  renameSync(path, `${path}.away`);
+  await editor.command("OpenPAI: Restart the Helper");
+  await editor.see(toast, { hasText: `was not found: ${path}` });
+  await editor.see(`${toast} .monaco-button`, { hasText: "Choose the Program…" });
+  await editor.command("OpenPAI: Refresh Jobs");
+  await editor.see(ROW, { hasText: "was not found" });
+  await editor.shot("missing");
+  renameSync(`${path}.away`, path);
+  await editor.page.locator(`${toast} .monaco-button`, { hasText: "Try Again" }).first().click();
+  await editor.see(ROW, { hasText: /train.*admin · stopped/ });
+}
+
 /** The program has the token: no word of a process and no file of the editor. */
 function lookForSecrets() {
   const found = spawnSync("grep", ["-rlE", `eyJ|${PASSWORD}`, join(work, "data")]);
@@ -337,7 +352,7 @@ async function main() {
     for (const step of [() => writeJob(editor), () => addCluster(editor, address),
       () => runJob(editor), () => enterTask(editor), async () => lookForSecrets(),
       () => stopJob(editor), () => retryJob(editor), () => submitFolder(editor),
-      () => runHere(editor)]) {
+      () => runHere(editor), () => loseProgram(editor)]) {
       await step();
       console.log(`${step.toString().replace(/.*=> /, "")}: seen`);
     }
