@@ -18,8 +18,6 @@ import { createConfig, explain, runHere, submitFile, submitWithCode } from "./jo
 import { JobTree, type Node } from "./jobs/tree";
 import { StorageTree } from "./storages";
 
-const INSTALL = "https://github.com/microsoft/pai";
-
 /** Shows an error; one without the program has a way out. */
 async function report(error: unknown): Promise<void> {
   if (error instanceof vscode.CancellationError)
@@ -29,7 +27,7 @@ async function report(error: unknown): Promise<void> {
     return;
   }
   const answer = await vscode.window.showErrorMessage(
-    `OpenPAI: ${error.message}`, "Choose the Program…", "Try Again", "How to Install It");
+    `OpenPAI: ${error.message}`, "Choose the Program…", "Try Again");
   if (answer === "Choose the Program…") {
     const [file] = await vscode.window.showOpenDialog({ title: "The program openpai" }) ?? [];
     if (file !== undefined)
@@ -37,8 +35,6 @@ async function report(error: unknown): Promise<void> {
         .update("path", file.fsPath, vscode.ConfigurationTarget.Global);
   } else if (answer === "Try Again") {
     await vscode.commands.executeCommand("openpai.helper.restart");
-  } else if (answer === "How to Install It") {
-    await vscode.env.openExternal(vscode.Uri.parse(INSTALL));
   }
 }
 

@@ -32,7 +32,7 @@ function refusal(error: Error & { data?: CallFailure }): Error {
 
 export class MissingProgram extends Error {
   constructor(setting: string) {
-    super(setting === "" ? "The program openpai was not found."
+    super(setting === "" ? "The program openpai was not found: install it, or choose where it is."
       : `The program of the setting openpai.path was not found: ${setting}`);
   }
 }
