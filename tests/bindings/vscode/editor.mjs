@@ -367,8 +367,9 @@ async function main() {
 try {
   await main();
 } finally {
-  // The platform that `openpai run` has started here.
-  spawnSync(program, ["down", "--kill", "--root", join(work, "here")]);
+  // The server's platform, and the one that `openpai run` has started here: no task stays.
+  for (const root of ["root", "here"])
+    spawnSync(program, ["down", "--kill", "--root", join(work, root)]);
   for (const child of children)
     try {
       process.kill(-child.pid, "SIGTERM");
