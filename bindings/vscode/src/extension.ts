@@ -1,0 +1,174 @@
+// extension.ts - begins the extension: what it registers, and how errors are shown
+
+import * as vscode from "vscode";
+import {
+  addCluster, chooseCluster, editCluster, importClusters, openPortal, removeCluster,
+} from "./clusters/commands";
+import { Clusters } from "./clusters/store";
+import { CONFIG, Configs, EXPLAIN, Explanations } from "./editor/configs";
+import { JobFiles } from "./editor/files";
+import { Logs, LOG_SCHEME } from "./editor/logs";
+import { StatusBar } from "./editor/status";
+import { Helper, MissingProgram } from "./helper/helper";
+import { JobCommands } from "./jobs/commands";
+import { looksLikeJob } from "./jobs/names";
+import { JobPages } from "./jobs/page";
+import { writeEntry } from "./jobs/ssh_entry";
+import { createConfig, explain, runHere, submitFile, submitWithCode } from "./jobs/submit";
+import { JobTree, type Node } from "./jobs/tree";
+import { StorageTree } from "./storages";
+
+/** Shows an error; one without the program has a way out. */
+async function report(error: unknown): Promise<void> {
+  if (error instanceof vscode.CancellationError)
+    return;
+  if (!(error instanceof MissingProgram)) {
+    void vscode.window.showErrorMessage(`OpenPAI: ${(error as Error).message}`);
+    return;
+  }
+  const answer = await vscode.window.showErrorMessage(
+    `OpenPAI: ${error.message}`, "Choose the Program…", "Try Again");
+  if (answer === "Choose the Program…") {
+    const [file] = await vscode.window.showOpenDialog({ title: "The program openpai" }) ?? [];
+    if (file !== undefined)
+      await vscode.workspace.getConfiguration("openpai")
+        .update("path", file.fsPath, vscode.ConfigurationTarget.Global);
+  } else if (answer === "Try Again") {
+    await vscode.commands.executeCommand("openpai.helper.restart");
+  }
+}
+
+/** What a job file is known by, without the rest of a long document. */
+const isJob = (document: vscode.TextDocument): boolean =>
+  looksLikeJob(document.fileName, document.getText(new vscode.Range(0, 0, 500, 0)));
+
+/** The language features begin with the first document that is meant to be a job file. */
+function startWithJobFiles(context: vscode.ExtensionContext, helper: Helper): void {
+  let tried = false;
+  const look = (document: vscode.TextDocument) => {
+    if (tried || !isJob(document))
+      return;
+    tried = true; // a program that is missing is told of once, not with each file
+    helper.start().catch(error => report(error));
+  };
+  vscode.workspace.textDocuments.forEach(look);
+  context.subscriptions.push(vscode.workspace.onDidOpenTextDocument(look),
+    vscode.workspace.onDidChangeConfiguration(event => {
+      if (event.affectsConfiguration("openpai.path") && (tried || helper.isStarted))
+        helper.restart().catch(error => report(error));
+    }));
+}
+
+/** The context key openpai.isJobFile, which menus of the editor ask for. */
+function followActiveEditor(context: vscode.ExtensionContext): void {
+  let before: boolean | undefined;
+  const look = (editor = vscode.window.activeTextEditor) => {
+    const document = editor?.document;
+    const now = document !== undefined && isJob(document);
+    if (now !== before)
+      void vscode.commands.executeCommand("setContext", "openpai.isJobFile", now);
+    before = now;
+  };
+  look();
+  context.subscriptions.push(vscode.window.onDidChangeActiveTextEditor(look),
+    vscode.workspace.onDidChangeTextDocument(event =>
+      event.document === vscode.window.activeTextEditor?.document && look()));
+}
+
+export function activate(context: vscode.ExtensionContext): void {
+  const helper = new Helper(context), clusters = new Clusters(context, helper);
+  const tree = new JobTree(clusters), logs = new Logs(clusters), files = new JobFiles(clusters);
+  const jobs = new JobCommands(clusters, tree, logs), storages = new StorageTree(clusters);
+  const explanations = new Explanations(clusters);
+  const pages = new JobPages(context.extensionUri, clusters, tree);
+  const status = new StatusBar(clusters);
+  const view = vscode.window.createTreeView("openpai.jobs",
+    { treeDataProvider: tree, canSelectMany: true, showCollapseAll: true });
+  tree.attach(view);
+  context.subscriptions.push(helper, clusters, tree, logs, pages, status, view, storages,
+    vscode.window.registerTreeDataProvider("openpai.storages", storages),
+    vscode.workspace.registerTextDocumentContentProvider(LOG_SCHEME, logs),
+    vscode.languages.registerDocumentLinkProvider({ scheme: LOG_SCHEME }, logs),
+    vscode.workspace.registerTextDocumentContentProvider(CONFIG, new Configs(clusters)),
+    vscode.workspace.registerTextDocumentContentProvider(EXPLAIN, explanations),
+    vscode.workspace.registerFileSystemProvider("openpai", files, { isCaseSensitive: true }));
+
+  const command = (name: string, act: (...args: never[]) => unknown) =>
+    context.subscriptions.push(vscode.commands.registerCommand(`openpai.${name}`,
+      async (...args: unknown[]) => {
+        try {
+          await act(...args as never[]);
+        } catch (error) {
+          await report(error);
+        }
+      }));
+  // What only a trusted workspace may do: run what its files say.
+  const trusted = (name: string, act: (...args: never[]) => unknown) =>
+    command(name, (...args) => {
+      if (!vscode.workspace.isTrusted)
+        throw new Error("Trust this workspace first: its files say what is run.");
+      return act(...args);
+    });
+
+  command("cluster.add", () => addCluster(clusters));
+  command("cluster.edit", () => editCluster(clusters));
+  command("cluster.delete", () => removeCluster(clusters));
+  command("cluster.select", () => chooseCluster(clusters));
+  command("cluster.import", () => importClusters(clusters));
+  command("cluster.refresh", () => clusters.refresh());
+  command("cluster.dashboard.open", () => openPortal(clusters));
+  command("cluster.job.list", () => openPortal(clusters, "/job-list.html"));
+  command("cluster.job.create-config", () => createConfig(context));
+  trusted("cluster.job.submit", (uri?: vscode.Uri) => submitFile(clusters, tree, uri));
+  trusted("job.submit.code", (uri?: vscode.Uri) => submitWithCode(clusters, tree, uri));
+  trusted("cluster.job.simulate", (uri?: vscode.Uri) => runHere(clusters, uri));
+  command("job.explain", (uri?: vscode.Uri) => explain(explanations, uri));
+  // The lenses of the helper, with the document's URI as a text.
+  trusted("submit", (uri: string) => submitFile(clusters, tree, uri));
+  trusted("runHere", (uri: string) => runHere(clusters, uri));
+  command("explain", (uri: string) => explain(explanations, uri));
+  command("container.joblist.refresh", () => tree.refresh());
+  command("container.joblist.more", () => tree.more());
+  command("job.filter", () => jobs.setFilter());
+  command("job.filter.mine", () => jobs.toggleMine());
+  command("job.open", async (node?: Node) => {
+    const id = await jobs.job(node, "Open Job Page");
+    if (id !== undefined)
+      pages.show(id);
+  });
+  command("job.log", (node?: Node) => jobs.log(node));
+  command("job.terminal", (node?: Node) => jobs.terminal(node));
+  command("job.ssh", (node?: Node) => jobs.ssh(node));
+  command("job.stop", (node?: Node) => jobs.stop(node));
+  command("job.retry", (node?: Node) => jobs.retry(node));
+  command("job.clone", (node?: Node) => jobs.clone(node));
+  command("job.remove", (node?: Node) => jobs.remove(node));
+  command("job.config", (node?: Node) => jobs.config(node));
+  command("job.compare", (node?: Node, nodes?: Node[]) => jobs.compare(node, nodes));
+  command("job.port", (node?: Node) => jobs.port(node));
+  command("job.create.remote", async (node?: Node) => {
+    const task = await jobs.task(node, "Add Task to the SSH Configuration", true);
+    if (task !== undefined)
+      await writeEntry(context, clusters, task.id, task.role, task.index);
+  });
+  command("storage.open", () => vscode.commands.executeCommand("openpai.storages.focus"));
+  command("storage.download", (node: Node) => node.kind === "file" &&
+    files.download(tree.getTreeItem(node).resourceUri!));
+  command("helper.restart", async () => {
+    await helper.restart();
+    clusters.refresh();
+  });
+  command("platform.up", async () => {
+    await clusters.startPlatform();
+    clusters.refresh();
+  });
+
+  context.subscriptions.push(clusters.onChange(() => status.update()),
+    tree.onEvent(() => status.update()));
+  startWithJobFiles(context, helper);
+  followActiveEditor(context);
+}
+
+export function deactivate(): void {
+  // What activate() has registered is disposed of by the editor.
+}

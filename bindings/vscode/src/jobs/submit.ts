@@ -1,0 +1,149 @@
+// submit.ts - submit a job file, with or without a copy of its folder; run it on this machine
+
+import { userInfo } from "os";
+import * as path from "path";
+import * as vscode from "vscode";
+import { held, LOCAL } from "../clusters/cluster";
+import type { Clusters } from "../clusters/store";
+import type { Explanations } from "../editor/configs";
+import { openTerminal } from "../editor/terminal";
+import { CallError } from "../helper/helper";
+import { copyName, jobId, looksLikeJob, nameIn, renameJob } from "./names";
+import type { JobTree } from "./tree";
+
+const ANYWAY = "Submit Anyway";
+
+/** Of documents that are copies, the job: its folder is the copy's, too, and its secrets. */
+export const cloned = new WeakMap<vscode.TextDocument, string>();
+
+/** The document of a command: that of the file, or the one in the active editor. */
+export async function jobDocument(file?: vscode.Uri | string): Promise<vscode.TextDocument> {
+  const active = vscode.window.activeTextEditor?.document;
+  if (file !== undefined)
+    return vscode.workspace.openTextDocument(
+      typeof file === "string" ? vscode.Uri.parse(file) : file);
+  if (active !== undefined && looksLikeJob(active.fileName, active.getText()))
+    return active;
+  const [chosen] = await vscode.window.showOpenDialog({
+    title: "Job file", filters: { "Job files": ["yaml", "yml", "json", "jsonc"] },
+  }) ?? [];
+  if (chosen === undefined)
+    throw new vscode.CancellationError();
+  return vscode.workspace.openTextDocument(chosen);
+}
+
+/** Whether the file has no error, or is to be submitted anyway: the server checks again. */
+async function isFit(document: vscode.TextDocument): Promise<boolean> {
+  const errors = vscode.languages.getDiagnostics(document.uri)
+    .filter(one => one.severity === vscode.DiagnosticSeverity.Error);
+  if (errors.length === 0)
+    return true;
+  const count = errors.length === 1 ? "an error" : `${errors.length} errors`;
+  const answer = await vscode.window.showWarningMessage(
+    `The job file has ${count}: ${errors[0].message}`, "Show Problems", ANYWAY);
+  if (answer === "Show Problems")
+    await vscode.commands.executeCommand("workbench.actions.view.problems");
+  return answer === ANYWAY;
+}
+
+/** Submits a text; a name that is taken is counted on, after a question. */
+export async function submitText(clusters: Clusters, tree: JobTree, text: string,
+  options: { name?: string; like?: string; workDir?: string } = {}): Promise<void> {
+  if (clusters.current.url === undefined)
+    await clusters.startPlatform();
+  try {
+    const told = await clusters.call("jobs.submit", { ...options, body: text });
+    done(clusters, tree, told.name);
+  } catch (error) {
+    const name = options.name ?? nameIn(text);
+    if (!(error instanceof CallError && error.code === "ConflictJobError") || name === undefined)
+      throw error;
+    const other = copyName(name, tree.known().map(job => job.name));
+    if (await vscode.window.showWarningMessage(`There is a job ${name}.`,
+      `Submit as ${other}`) !== undefined)
+      await submitText(clusters, tree, renameJob(text, other), { ...options, name: other });
+  }
+}
+
+export function done(clusters: Clusters, tree: JobTree, name: string): void {
+  tree.refresh();
+  const { current } = clusters;
+  void vscode.window.showInformationMessage(`${name} was submitted to ${current.name}.`,
+    "Open Job Page", "Open Log").then(async answer => {
+    if (answer === undefined)
+      return;
+    const job = tree.known().find(one => one.name === name &&
+      (current.user === undefined || one.username === current.user));
+    const id = job === undefined ? jobId(current.user ?? userInfo().username, name)
+      : jobId(job.username, job.name);
+    await vscode.commands.executeCommand(
+      answer === "Open Log" ? "openpai.job.log" : "openpai.job.open", { kind: "job", id, job });
+  });
+}
+
+export async function submitFile(clusters: Clusters, tree: JobTree, file?: vscode.Uri | string):
+  Promise<void> {
+  const document = await jobDocument(file);
+  // On this machine commands start where the file is; elsewhere there is no such folder.
+  const near = clusters.current.url === undefined && document.uri.scheme === "file";
+  if (await isFit(document))
+    await submitText(clusters, tree, document.getText(), {
+      like: cloned.get(document), ...near ? { workDir: path.dirname(document.uri.fsPath) } : {},
+    });
+}
+
+/** Submits with a copy of the file's folder, without what its .openpaiignore names. */
+export async function submitWithCode(clusters: Clusters, tree: JobTree, file?: vscode.Uri | string):
+  Promise<void> {
+  const document = await jobDocument(file);
+  if (document.isUntitled)
+    throw new Error("Save the job file first.");
+  if (!await isFit(document))
+    return;
+  await document.save();
+  const folder = vscode.workspace.getWorkspaceFolder(document.uri)?.uri.fsPath ??
+    path.dirname(document.uri.fsPath);
+  const words = ["submit", "--json", "--code", folder, document.uri.fsPath];
+  const told = await vscode.window.withProgress({
+    location: vscode.ProgressLocation.Notification, cancellable: true,
+    title: `Sending ${path.basename(folder)} to ${clusters.current.name}`,
+  }, (_, cancel) => clusters.run(words, { cancel }));
+  done(clusters, tree, (JSON.parse(told) as { name: string }).name);
+}
+
+/** Runs all roles of the job on this machine, in a terminal: Ctrl-C stops it. */
+export async function runHere(clusters: Clusters, file?: vscode.Uri | string): Promise<void> {
+  const document = await jobDocument(file);
+  if (document.isUntitled)
+    throw new Error("Save the job file first.");
+  await document.save();
+  const name = path.basename(document.uri.fsPath);
+  openTerminal(`run ${name}`,
+    held(clusters.start(["run", "--verbose", document.uri.fsPath], LOCAL), true),
+    vscode.Uri.file(path.dirname(document.uri.fsPath)));
+}
+
+/** Explains what the file will do, beside it. */
+export async function explain(explanations: Explanations, file?: vscode.Uri | string):
+  Promise<void> {
+  const document = await jobDocument(file);
+  if (document.isUntitled)
+    throw new Error("Save the job file first.");
+  await document.save();
+  await explanations.show(document.uri);
+}
+
+/** A new job file from one of the examples that came with the extension. */
+export async function createConfig(context: vscode.ExtensionContext): Promise<void> {
+  const folder = vscode.Uri.joinPath(context.extensionUri, "templates");
+  const files = (await vscode.workspace.fs.readDirectory(folder)).map(([name]) => name).sort();
+  const texts = await Promise.all(files.map(async name => Buffer.from(
+    await vscode.workspace.fs.readFile(vscode.Uri.joinPath(folder, name))).toString("utf8")));
+  const picked = await vscode.window.showQuickPick(files.map((name, i) => ({
+    label: path.parse(name).name, content: texts[i],
+    detail: /^#\s*(.*)$/m.exec(texts[i])?.[1],
+  })), { title: "Create PAI Job Config", matchOnDetail: true });
+  if (picked !== undefined)
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(
+      { language: "yaml", content: picked.content }));
+}

@@ -1,0 +1,379 @@
+// editor.mjs - the extension in VS Code itself: code-server and Chromium, as a new user meets it
+//
+// Usage: editor.mjs FOLDER PROGRAM BUILD WORK
+// FOLDER is what setup.sh has made, PROGRAM is openpai, BUILD has openpai.vsix and src/calls.json,
+// WORK is a folder for this test; screenshots are put there.
+import assert from "node:assert/strict";
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const [folder, program, build, work] = process.argv.slice(2).map(path => resolve(path));
+const { chromium } = createRequire(join(folder, "node_modules/"))("playwright-core");
+const here = dirname(fileURLToPath(import.meta.url));
+const PASSWORD = "a-long-password-7";
+const PATIENCE = 60000; // milliseconds until a step has failed
+const ROW = "[id='workbench.view.extension.openpai'] .monaco-list-row";
+const children = [];
+
+const JOB = `protocolVersion: 2
+name: train
+tpye: job
+prerequisites:
+  - name: image
+    type: dockerimage
+    uri: python:3-slim
+taskRoles:
+  train:
+    instances: 1
+    dockerImage: image
+    resourcePerInstance: { cpu: 1, memoryMB: 128, gpu: 0 }
+    commands:
+      - echo epoch 1
+      - 'echo "  File \\"train.py\\", line 2, in step"'
+      - until [ -e go ]; do sleep 0.1; done
+      - echo the terminal was here
+      - sleep 600
+`;
+
+function start(command, args, env, log) {
+  const child = spawn(command, args,
+    { env: { ...process.env, ...env }, cwd: work, detached: true });
+  children.push(child);
+  const told = { text: "" };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", piece => {
+      told.text += piece;
+      writeFileSync(join(work, log), told.text);
+    });
+  return told;
+}
+
+async function until(what, look) {
+  const end = Date.now() + PATIENCE;
+  for (;;) {
+    const found = await look();
+    if (found)
+      return found;
+    if (Date.now() > end)
+      assert.fail(`never seen: ${what}; see ${work}`);
+    await new Promise(done => setTimeout(done, 100));
+  }
+}
+
+const freePort = () => new Promise(done => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = server.address();
+    server.close(() => done(port));
+  });
+});
+
+/** The program as the extension finds it; one without a helper gets the stand-in. */
+function writeProgram() {
+  let own = true;
+  try {
+    execFileSync(program, ["help", "helper"], { stdio: "ignore" });
+  } catch {
+    own = false;
+  }
+  const path = join(work, "openpai");
+  const stand = join(here, "stand_in_helper.mjs"), calls = join(build, "src/calls.json");
+  writeFileSync(path, `#!/bin/sh\n${own ? "" : `[ "$*" != helper ] ||
+  exec '${process.execPath}' '${stand}' '${program}' '${calls}'\n`}exec '${program}' "$@"\n`);
+  chmodSync(path, 0o755);
+  console.log(own ? "the program's own helper" : "the stand-in for the helper");
+  return path;
+}
+
+async function startServer() {
+  const told = start(program, ["serve", "--root", join(work, "root"), "--listen", "127.0.0.1:0",
+    "--runtime", "process", "--jobs-as-root"], { OPENPAI_ADMIN_PASSWORD: PASSWORD }, "serve.log");
+  const [, address] = await until("the server's address", () =>
+    /serves at (http:\S+)/.exec(told.text));
+  return address;
+}
+
+async function startEditor(path) {
+  const data = join(work, "data"), extensions = join(work, "extensions");
+  const home = join(work, "workspace");
+  mkdirSync(join(data, "User"), { recursive: true });
+  mkdirSync(home);
+  writeFileSync(join(home, "train.pai.yaml"), JOB);
+  writeFileSync(join(home, "train.py"), "def step():\n    raise ValueError\n");
+  writeFileSync(join(data, "User/settings.json"), JSON.stringify({
+    "openpai.path": path, "workbench.startupEditor": "none", "window.commandCenter": false,
+    "workbench.colorTheme": "Default Light Modern", "workbench.tips.enabled": false,
+    "terminal.integrated.gpuAcceleration": "off", "files.autoSave": "off",
+    "editor.minimap.enabled": false, "chat.commandCenter.enabled": false,
+  }));
+  const server = join(folder, "node_modules/code-server/out/node/entry.js");
+  const common = ["--user-data-dir", data, "--extensions-dir", extensions];
+  const vsix = join(build, "openpai.vsix");
+  await new Promise((done, failed) => execFile(process.execPath,
+    [server, ...common, "--install-extension", vsix], (error, output) =>
+      error ? failed(new Error(`${error}\n${output}`)) : done()));
+  const port = await freePort();
+  const told = start(process.execPath, [server, "--auth", "none", "--bind-addr",
+    `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check",
+    "--disable-workspace-trust", "--disable-getting-started-override", ...common, home],
+  { XDG_CONFIG_HOME: join(work, "config"), XDG_DATA_HOME: join(work, "share"),
+    OPENPAI_ROOT: join(work, "here") }, "editor.log");
+  await until("code-server", () => told.text.includes("HTTP server listening"));
+  return `http://127.0.0.1:${port}/?folder=${encodeURIComponent(home)}`;
+}
+
+class Editor {
+  constructor(page) {
+    this.page = page;
+  }
+  shot(name) {
+    return this.page.screenshot({ path: join(work, `${name}.png`) });
+  }
+  see(selector, options) {
+    return this.page.locator(selector, options).first()
+      .waitFor({ state: "visible", timeout: PATIENCE });
+  }
+  async command(title) {
+    await this.page.keyboard.press("F1");
+    const input = this.page.locator(".quick-input-widget input.input").first();
+    await input.waitFor({ state: "visible", timeout: PATIENCE });
+    await input.fill(`>${title}`);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first()
+      .click({ timeout: PATIENCE });
+  }
+  /** Answers a question in the box at the top. */
+  async type(question, text) {
+    await this.see(".quick-input-widget", { hasText: question });
+    await this.page.locator(".quick-input-widget input.input").first().fill(text);
+    await this.page.keyboard.press("Enter");
+  }
+  async pick(text) {
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first()
+      .click({ timeout: PATIENCE });
+  }
+  async open(name) {
+    await this.page.keyboard.press("Control+p");
+    await this.page.locator(".quick-input-widget input.input").first().fill(name);
+    await this.pick(name);
+    await this.see(".tab.active", { hasText: name });
+  }
+  /** Opens a row of the tree; a click that comes as the tree is drawn again is lost. */
+  async expand(name) {
+    const row = this.page.locator(ROW, { hasText: name }).first();
+    await until(`the rows below ${name}`, async () => {
+      if (await row.getAttribute("aria-expanded") === "true")
+        return true;
+      await row.locator(".monaco-tl-twistie").click();
+      await this.page.locator(`${ROW}[aria-expanded=true]`, { hasText: name }).first()
+        .waitFor({ timeout: 3000 }).catch(() => undefined);
+      return false;
+    });
+  }
+  async stop(name) {
+    await this.command("OpenPAI: Stop Job");
+    await this.pick(name);
+    await this.page.locator(".monaco-dialog-box .monaco-button", { hasText: "Stop" }).first()
+      .click({ timeout: PATIENCE });
+    await this.see(ROW, { hasText: new RegExp(`${name}(?!_).*admin · stopped`) });
+  }
+  async text() {
+    const lines = await this.page.locator(".editor-instance .view-line").allInnerTexts();
+    return lines.join("\n").replaceAll("\u00a0", " ");
+  }
+}
+
+async function writeJob(editor) {
+  const { page } = editor;
+  await editor.open("train.pai.yaml");
+  await editor.see(".squiggly-error");
+  await page.locator(".view-line", { hasText: "tpye" }).first().click();
+  await page.keyboard.press("Home");
+  await editor.shot("squiggle");
+  await page.keyboard.press("Control+.");
+  await editor.see(".action-widget .monaco-list-row", { hasText: "type" });
+  await editor.shot("fix");
+  await page.keyboard.press("Enter"); // the first one: it corrects this place
+  await until("the fix", async () => (await editor.text()).includes("\ntype: job"));
+  await until("no squiggle", async () => await page.locator(".squiggly-error").count() === 0);
+  // Completion, of a key that begins.
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("ext");
+  await page.keyboard.press("Control+Space");
+  await editor.see(".suggest-widget.visible", { hasText: "extras" });
+  await editor.shot("complete");
+  await page.keyboard.press("Escape");
+  for (let i = 0; i < 3; i++)
+    await page.keyboard.press("Backspace");
+  await page.keyboard.press("Control+s");
+}
+
+async function addCluster(editor, address) {
+  await editor.command("OpenPAI: Add PAI Cluster");
+  await editor.type("Address of the server", address);
+  await editor.type("Name for it", "lab");
+  await editor.pick("Password");
+  await editor.type("User name", "admin");
+  await editor.type("Password of admin", PASSWORD);
+  await editor.see(".statusbar-item", { hasText: "lab: idle" });
+}
+
+async function runJob(editor) {
+  const { page } = editor;
+  await editor.command("OpenPAI: Submit Job");
+  await editor.see(".notification-toast", { hasText: "train was submitted to lab" });
+  await page.locator(".activitybar .action-item a[aria-label='OpenPAI']").first().click();
+  await editor.see(ROW, { hasText: /train.*admin · running/ });
+  await editor.see(".statusbar-item", { hasText: "lab: 1 running" });
+  await page.locator(ROW, { hasText: "train" }).first().click();
+  const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe");
+  await frame.locator("h1", { hasText: "train" }).waitFor({ timeout: PATIENCE });
+  await frame.locator("th", { hasText: "train/0" }).waitFor({ timeout: PATIENCE });
+  await editor.command("Notifications: Clear All Notifications");
+  await editor.shot("page");
+  await editor.expand("train");
+  await page.locator(ROW, { hasText: "train/0" }).first().click();
+  await until("the log", async () => (await editor.text()).includes("epoch 1"));
+  await until("a link", () => page.locator(".editor-instance .detected-link").count());
+  await editor.shot("log");
+}
+
+async function enterTask(editor) {
+  const { page } = editor;
+  await editor.command("OpenPAI: Open Terminal in Task");
+  await editor.see(".quick-input-widget", { hasText: "Open Terminal in Task" });
+  await editor.pick("train");
+  await editor.see(".terminal-wrapper.active .xterm");
+  await until("a prompt", async () =>
+    /[$#]/.test(await page.locator(".terminal-wrapper.active .xterm-rows").innerText()));
+  await page.locator(".terminal-wrapper.active .xterm").click();
+  await page.keyboard.type("touch go\n");
+  await until("what the terminal did, in the log", async () =>
+    (await editor.text()).includes("the terminal was here"));
+  await editor.shot("terminal");
+}
+
+/** The job again under another name; its file, and what differs; a copy to be edited. */
+async function retryJob(editor) {
+  const { page } = editor;
+  await editor.command("OpenPAI: Retry Job");
+  await editor.pick("train");
+  await editor.see(ROW, { hasText: /train_2.*admin · running/ });
+  await editor.command("OpenPAI: Show Job File");
+  await editor.pick("train_2");
+  await editor.see(".tab.active", { hasText: "admin~train_2.yaml" });
+  await until("its file", async () => (await editor.text()).includes("echo epoch 1"));
+  await editor.command("OpenPAI: Compare Jobs");
+  await editor.pick("train_2");
+  await editor.see(".quick-input-widget", { hasText: "Compare admin~train_2 With" });
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: /^train(?!_)/ }).click();
+  await editor.see(".monaco-diff-editor");
+  await editor.stop("train_2");
+  await editor.command("OpenPAI: Clone Job");
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: /^train(?!_)/ }).click();
+  await until("the copy", async () => (await editor.text()).includes("name: train_3"));
+  await editor.command("OpenPAI: Submit Job");
+  await editor.see(ROW, { hasText: /train_3.*admin · running/ });
+  await editor.stop("train_3");
+}
+
+/** The folder goes with the job, and comes back as its files. */
+async function submitFolder(editor) {
+  const { page } = editor;
+  await editor.open("train.pai.yaml");
+  await editor.command("OpenPAI: Submit Job with Its Folder");
+  await editor.see(ROW, { hasText: /train_4.*admin · running/ });
+  await editor.expand("train_4");
+  await until("the files of both", async () => await page.locator(ROW, { hasText: "Files" }).count() === 2);
+  await editor.expand("Files");
+  await page.locator(ROW, { hasText: "train.py" }).first().click();
+  await until("the file", async () => (await editor.text()).includes("raise ValueError"));
+  await editor.shot("files");
+  await editor.stop("train_4");
+}
+
+/** All roles on this machine, in a terminal; Ctrl-C ends them, and the end stays readable. */
+async function runHere(editor) {
+  const { page } = editor;
+  const terminal = ".terminal-wrapper.active .xterm-rows";
+  await editor.open("train.pai.yaml");
+  await editor.command("OpenPAI: Explain Job File");
+  await until("the explanation", async () => (await editor.text()).includes("1 task in 1 role"));
+  await editor.command("OpenPAI: Run Job Here");
+  await editor.see(terminal, { hasText: "epoch 1" });
+  await page.locator(".terminal-wrapper.active .xterm").click();
+  await page.keyboard.press("Control+c");
+  await editor.see(terminal, { hasText: "exit status 130: press Enter to close" });
+  await editor.shot("here");
+}
+
+async function stopJob(editor) {
+  await editor.stop("train");
+  await editor.see(".terminal-wrapper.active .xterm-rows", { hasText: "press Enter to close" });
+  await editor.shot("stopped");
+}
+
+/** A program that is gone is told, with ways out; when it is back all goes on. */
+async function loseProgram(editor) {
+  const toast = ".notification-toast", path = join(work, "openpai");
+  renameSync(path, `${path}.away`);
+  await editor.command("OpenPAI: Restart the Helper");
+  await editor.see(toast, { hasText: `was not found: ${path}` });
+  await editor.see(`${toast} .monaco-button`, { hasText: "Choose the Program…" });
+  await editor.command("OpenPAI: Refresh Jobs");
+  await editor.see(ROW, { hasText: "was not found" });
+  await editor.shot("missing");
+  renameSync(`${path}.away`, path);
+  await editor.page.locator(`${toast} .monaco-button`, { hasText: "Try Again" }).first().click();
+  await editor.see(ROW, { hasText: /train.*admin · stopped/ });
+}
+
+/** The program has the token: no word of a process and no file of the editor. */
+function lookForSecrets() {
+  const found = spawnSync("grep", ["-rlE", `eyJ|${PASSWORD}`, join(work, "data")]);
+  assert.equal(found.stdout.toString(), "", "a token or a password is in the editor's files");
+  const words = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
+  assert.ok(!words.includes("eyJ"), "a token is among the words of a process");
+}
+
+async function main() {
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  const address = await startServer(), url = await startEditor(writeProgram());
+  const browser = await chromium.launch(
+    { executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const page = await browser.newPage({ viewport: { width: 1000, height: 620 } });
+  const editor = new Editor(page);
+  try {
+    await page.goto(url);
+    await editor.see(".monaco-workbench");
+    for (const step of [() => writeJob(editor), () => addCluster(editor, address),
+      () => runJob(editor), () => enterTask(editor), async () => lookForSecrets(),
+      () => stopJob(editor), () => retryJob(editor), () => submitFolder(editor),
+      () => runHere(editor), () => loseProgram(editor)]) {
+      await step();
+      console.log(`${step.toString().replace(/.*=> /, "")}: seen`);
+    }
+  } catch (error) {
+    await editor.shot("failed");
+    throw error;
+  } finally {
+    await browser.close();
+  }
+}
+
+try {
+  await main();
+} finally {
+  // The server's platform, and the one that `openpai run` has started here: no task stays.
+  for (const root of ["root", "here"])
+    spawnSync(program, ["down", "--kill", "--root", join(work, root)]);
+  for (const child of children)
+    try {
+      process.kill(-child.pid, "SIGTERM");
+    } catch {
+      // It has ended by itself.
+    }
+}

@@ -1,0 +1,124 @@
+// test_views.ts - the views of jobs and storages, and that the manifest and the code agree
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { JobItem } from "../src/api";
+import type { Cluster } from "../src/clusters/cluster";
+import type { Clusters } from "../src/clusters/store";
+import type { JobEvent } from "../src/helper/protocol";
+import { JobTree, type Node } from "../src/jobs/tree";
+import { StorageTree } from "../src/storages";
+
+type Answers = Record<string, (args: Record<string, unknown>) => unknown>;
+
+/** A cluster that answers from a table, with a stream that the test feeds. */
+function makeCluster(answers: Answers, current: Cluster = { name: "lab", url: "https://lab" }) {
+  let feed: (event: JobEvent) => void = () => undefined;
+  const clusters = {
+    current, onChange: () => ({ dispose: () => undefined }),
+    call: async (name: string, args: Record<string, unknown>) => answers[name](args),
+    helper: {
+      events: (_: unknown, take: typeof feed) => {
+        feed = take;
+        return { ended: new Promise(() => undefined), dispose: () => undefined };
+      },
+    },
+  } as unknown as Clusters;
+  return { clusters, tell: (event: JobEvent) => feed(event) };
+}
+
+const item = (name: string, state: string): JobItem => ({
+  name, username: "alice", state, appExitCode: 7, submissionTime: 0, launchedTime: null,
+  completedTime: 60000, queuedReason: "gpu",
+}) as JobItem;
+
+const told = (tree: JobTree, node: Node) => {
+  const { label, description, contextValue, command } = tree.getTreeItem(node);
+  return [label, description, contextValue, command?.command];
+};
+
+test("jobs, their tasks and their files are shown", async () => {
+  const { clusters, tell } = makeCluster({
+    "jobs.list": () => ({ totalCount: 3, data: [item("a", "WAITING"), item("b", "FAILED")] }),
+    "jobs.show": () => ({ taskRoles: { w: { taskStatuses: [
+      { taskIndex: 0, taskState: "RUNNING", containerExitCode: null, containerNodeName: "n1" },
+    ] } } }),
+    "files.list": ({ path }) => {
+      if (path === "gone")
+        throw new Error("there is no such folder");
+      return { next: "out", entries: [{ path: "out", type: "folder" }] };
+    },
+  });
+  const tree = new JobTree(clusters);
+  try {
+    const [a, b, more] = await tree.getChildren();
+    assert.deepEqual(told(tree, a), ["a", "alice · waiting · gpu · 1 min", "job.live", "openpai.job.open"]);
+    assert.deepEqual(told(tree, b), ["b", "alice · failed (7) · 1 min", "job.over", "openpai.job.open"]);
+    assert.deepEqual(told(tree, more), ["View More…", "2 of 3", undefined, "openpai.container.joblist.more"]);
+    const [task, files] = await tree.getChildren(a);
+    assert.deepEqual(told(tree, task), ["w/0", "running · n1", "task.running", "openpai.job.log"]);
+    const below = await tree.getChildren(files);
+    assert.deepEqual(below.map(node => tree.getTreeItem(node).label),
+      ["out", "There are more than 1: openpai files"]);
+    const [note] = await tree.getChildren({ kind: "folder", id: "alice~a", path: "gone" });
+    assert.deepEqual(told(tree, note), ["there is no such folder", undefined, undefined, undefined]);
+    let seen = "";
+    tree.onEvent(event => { seen = event?.job ?? "loaded"; });
+    tell({ job: "alice~a", state: "STOPPING", final: false, exitCode: 0 });
+    assert.deepEqual([seen, tree.known(["STOPPING"]).length], ["alice~a", 1]);
+  } finally {
+    tree.dispose();
+  }
+});
+
+test("a platform that does not run can be started from the view; a far one cannot", async () => {
+  const failing = { "jobs.list": () => { throw new Error("no program listens"); } };
+  for (const [cluster, kinds] of [
+    [{ name: "local" }, ["problem", "start"]], [{ name: "lab", url: "https://lab" }, ["problem"]],
+  ] as [Cluster, string[]][]) {
+    const tree = new JobTree(makeCluster(failing, cluster).clusters);
+    try {
+      const nodes = await tree.getChildren();
+      assert.deepEqual(nodes.map(node => node.kind), kinds);
+      assert.equal(tree.getTreeItem(nodes[0]).tooltip, "no program listens");
+    } finally {
+      tree.dispose();
+    }
+  }
+});
+
+test("storages show where their data is, and never what protects it", async () => {
+  const tree = new StorageTree(makeCluster({
+    "storages.list": () => ({ storages: [{ name: "data", default: true, share: true }] }),
+    "storages.show": () => ({ type: "azureBlob", readOnly: true, data: {
+      accountName: "acct", containerName: "c", accountKey: "k3y", accountSASToken: "t0ken",
+      password: "pw", secretKey: "s", keys: [1],
+    } }),
+  }).clusters);
+  const [storage] = await tree.getChildren();
+  assert.equal(tree.getTreeItem(storage).description, "default, shared");
+  const lines = (await tree.getChildren(storage)).map(node => tree.getTreeItem(node).label);
+  assert.deepEqual(lines, ["type: azureBlob", "read only", "accountName: acct", "containerName: c"]);
+});
+
+test("what the manifest contributes is what the extension registers", () => {
+  const root = join(__dirname, "../..");
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const code = readFileSync(join(root, "src/extension.ts"), "utf8");
+  const registered = [...code.matchAll(/\b(?:command|trusted)\("([\w.-]+)"/g)]
+    .map(([, name]) => `openpai.${name}`);
+  const contributed = manifest.contributes.commands.map((one: { command: string }) => one.command);
+  const lenses = ["openpai.submit", "openpai.runHere", "openpai.explain"];
+  assert.deepEqual(registered.sort(), [...contributed, ...lenses].sort());
+  const menus = Object.values(manifest.contributes.menus).flat() as { command: string }[];
+  assert.deepEqual(menus.filter(one => !contributed.includes(one.command)), []);
+  assert.ok(!manifest.activationEvents.includes("*"));
+  // Only what a trusted workspace may do can be hidden in another.
+  const trusted = [...code.matchAll(/\btrusted\("([\w.-]+)"/g)].map(([, name]) => `openpai.${name}`);
+  const hidden = manifest.contributes.commands
+    .filter((one: { enablement?: string }) => one.enablement === "isWorkspaceTrusted")
+    .map((one: { command: string }) => one.command);
+  assert.deepEqual(hidden.sort(), trusted.filter(name => !lenses.includes(name)).sort());
+});
