@@ -217,6 +217,7 @@ class Handles(Checks):
 
         asyncio.run(scene())
         self.handle.download("out/model", to / "model")
+        self.platform.close()  # the last of them may just be ending
         self.assertEqual([path.name for path in to.iterdir()], ["model"])
 
     def test_forget(self):
