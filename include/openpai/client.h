@@ -30,7 +30,6 @@
 PAI_BEGIN_DECLS
 
 typedef struct pai_client pai_client; /**< opaque; pai_client_close() */
-typedef struct pai_op pai_op;         /**< valid until it has called back */
 
 /** A request that will be repeated; valid during the callback. */
 typedef struct pai_client_retry {
@@ -210,30 +209,6 @@ PAI_API PAI_NODISCARD int pai_client_call(pai_op **op, pai_client *client,
 PAI_API PAI_NODISCARD int pai_client_write_calls(pai_write_cb write,
                                                  void *user_data,
                                                  pai_error **err);
-
-/** Cancels an operation, also a paused one.  Must not be called after the
- *  operation has called back.  @since 0.1 */
-PAI_API void pai_op_cancel(pai_op *op);
-
-/**
- * Pauses an operation: no more of the answer is read or delivered, so that the
- * server has to wait.  May be called from on_body, on_data or on_change; the
- * bytes passed to that callback count as delivered, and further changes that
- * arrived together with the current one are still delivered.  While paused,
- * idle_time stops but total_time continues, and a broken connection is noticed
- * only after pai_op_resume().  The operation may still call back if the answer
- * was complete or a time limit is reached.  A server may disconnect a client
- * that reads nothing for long: logs and changes then continue from their
- * position, a body of pai_client_ask() fails with PAI_EIO.  Pausing twice has
- * no further effect.  NULL is allowed.  Must not be called after the operation
- * has called back.
- * @since 0.1
- */
-PAI_API void pai_op_pause(pai_op *op);
-
-/** Resumes a paused operation, later, from the loop.  NULL is allowed.  Must
- *  not be called after the operation has called back.  @since 0.1 */
-PAI_API void pai_op_resume(pai_op *op);
 
 /* --- logins -------------------------------------------------------------- */
 

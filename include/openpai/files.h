@@ -204,21 +204,25 @@ typedef struct pai_upload_options {
  * bytes that were copied, and of files that were not; `into` tells that the
  * file kept its name in the folder `to`.
  *
+ * @param[out] op  NULL, or receives the operation, for pai_op_cancel(): files
+ *                 that were copied before remain, no part of a file does
  * @return PAI_OK: @p cb will be called, from the loop, with PAI_OK, or with an
  *         error for which pai_error_file() may name the local file: as
  *         pai_platform_list_files() and pai_platform_open_file(); PAI_EEXISTS:
- *         a file keeps changing; PAI_EBUSY: the platform is closing.  If @p cb
+ *         a file keeps changing; PAI_ECANCELED; PAI_EBUSY: the platform is closing.  If @p cb
  *         will not be called: PAI_ENOTFOUND: no such job, or it has no folder;
  *         PAI_EBUSY; PAI_EINVAL; PAI_ENOTSUP; PAI_ENOMEM
  * @since 0.1
  */
 PAI_API PAI_NODISCARD int pai_platform_download(
-  pai_platform *platform, pai_job_id job, const pai_download_options *opts,
-  pai_files_cb cb, void *user_data, pai_error **err);
+  pai_op **op, pai_platform *platform, pai_job_id job,
+  const pai_download_options *opts, pai_files_cb cb, void *user_data,
+  pai_error **err);
 
 /** Copies a file or a folder of this machine to a job's folder.  The answer,
  *  and what it returns, are those of pai_platform_download().  @since 0.1 */
-PAI_API PAI_NODISCARD int pai_platform_upload(pai_platform *platform,
+PAI_API PAI_NODISCARD int pai_platform_upload(pai_op **op,
+                                              pai_platform *platform,
                                               pai_job_id job,
                                               const pai_upload_options *opts,
                                               pai_files_cb cb, void *user_data,

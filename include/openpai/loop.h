@@ -105,6 +105,37 @@ PAI_API int pai_loop_timeout_ms(const pai_loop *loop);
  *  @return as pai_loop_run_once()  @since 0.1 */
 PAI_API PAI_NODISCARD int pai_loop_dispatch(pai_loop *loop);
 
+/* --- operations ------------------------------------------------------------ */
+
+/** A request, a copy or another thing that takes a while, on a loop; valid
+ *  until it has called back. */
+typedef struct pai_op pai_op;
+
+/** Cancels an operation, also a paused one: it calls back with PAI_ECANCELED,
+ *  later, from the loop.  NULL is allowed.  Must not be called after the
+ *  operation has called back.  @since 0.1 */
+PAI_API void pai_op_cancel(pai_op *op);
+
+/**
+ * Pauses an operation of a client; others do not pause. No more of the answer
+ * is read or delivered, so that the server has to wait. May be called from
+ * on_body, on_data or on_change; the bytes passed to that callback count as
+ * delivered, and further changes that arrived together with the current one
+ * are still delivered. While paused, idle_time stops but total_time continues,
+ * and a broken connection is noticed only after pai_op_resume(). The operation
+ * may still call back if the answer was complete or a time limit is reached. A
+ * server may disconnect a client that reads nothing for long: logs and changes
+ * then continue from their position, a body of pai_client_ask() fails with
+ * PAI_EIO. Pausing twice has no further effect. NULL is allowed. Must not be
+ * called after the operation has called back.
+ * @since 0.1
+ */
+PAI_API void pai_op_pause(pai_op *op);
+
+/** Resumes a paused operation, later, from the loop.  NULL is allowed.  Must
+ *  not be called after the operation has called back.  @since 0.1 */
+PAI_API void pai_op_resume(pai_op *op);
+
 PAI_END_DECLS
 
 #endif /* OPENPAI_LOOP_H */

@@ -12,7 +12,7 @@ enum {
 };
 
 struct pai__client_ask {
-  pai_op op;
+  pai__client_op op;
   pai__call call; /* its texts follow this struct */
   size_t size;    /* of the struct with the texts */
   pai_client_cb cb;
@@ -33,7 +33,7 @@ static int start(pai__client_ask *ask, pai_error **err);
 
 pai_op *pai__ask_op(pai__client_ask *ask)
 {
-  return &ask->op;
+  return &ask->op.head;
 }
 
 /* --- its end ------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static void finish_failed(pai__client_ask *ask, int status,
   finish(ask, status, &a);
 }
 
-static void end_canceled(pai_op *op)
+static void end_canceled(pai__client_op *op)
 {
   pai_error *err = NULL;
   int rc = pai__fail(&err, PAI_ECANCELED, "the request was cancelled");
@@ -89,7 +89,7 @@ static void cancel(pai_op *op)
   if (ask->request != NULL)
     pai__http_cancel(ask->request);
   else
-    pai__op_end_soon(op);
+    pai__op_end_soon(&ask->op);
 }
 
 static void hold(pai_op *op, bool held)
@@ -117,11 +117,11 @@ static void on_time(void *user_data)
 {
   pai__client_ask *ask = user_data;
 
-  if (!ask->op.ending)
+  if (!ask->op.head.ending)
     go(ask);
 }
 
-static void resume(pai_op *op, int status, const pai_error *err)
+static void resume(pai__client_op *op, int status, const pai_error *err)
 {
   if (status < 0)
     finish_failed((pai__client_ask *)op, status, err);
@@ -178,7 +178,7 @@ static bool try_again(pai__client_ask *ask, const pai_client_answer *a,
                                            client->loop, on_time, ask) < 0)
     return false;
   tell_retry(ask, wait, a);
-  if (!ask->op.ending) /* the retry callback may have canceled it */
+  if (!ask->op.head.ending) /* the retry callback may have canceled it */
     pai__timer_start(ask->timer, wait);
   return true;
 }
@@ -330,7 +330,7 @@ static int start(pai__client_ask *ask, pai_error **err)
          : pai__oom(err);
   pai__buf_dispose(&url);
   if (rc == PAI_OK)
-    pai__http_hold(ask->request, ask->op.held);
+    pai__http_hold(ask->request, ask->op.head.held);
   return rc;
 }
 
@@ -395,8 +395,8 @@ int pai__ask_new(pai__client_ask **out, pai_client *client,
   ask->cb = cb;
   ask->user_data = user_data;
   ask->began = call->total_time > 0 ? pai__loop_time() : 0;
-  ask->op.cancel = cancel;
-  ask->op.hold = hold;
+  ask->op.head.cancel = cancel;
+  ask->op.head.hold = hold;
   ask->op.end = end_canceled;
   ask->op.resume = resume;
   pai__buf_init(&ask->body, &client->alloc);

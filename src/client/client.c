@@ -270,14 +270,14 @@ static void free_client(pai_client *client)
 static void on_step(void *user_data)
 {
   pai_client *client = user_data;
-  pai_op *after;
+  pai__client_op *after;
 
   if (!client->ends)
     return;
   client->ends = false;
-  for (pai_op *op = client->first; op != NULL; op = after) {
+  for (pai__client_op *op = client->first; op != NULL; op = after) {
     after = op->after;
-    if (op->ending)
+    if (op->head.ending)
       op->end(op);
   }
 }
@@ -350,7 +350,7 @@ void pai_client_close(pai_client *client, void (*closed)(void *),
   client->closing = true;
   client->closed = closed;
   client->closed_data = user_data;
-  for (pai_op *op = client->first; op != NULL; op = op->after)
-    pai_op_cancel(op);
+  for (pai__client_op *op = client->first; op != NULL; op = op->after)
+    pai_op_cancel(&op->head);
   pai__client_rest(client);
 }

@@ -103,7 +103,7 @@ static int start(pai_session *s, pai_error **err)
   return rc <= 0 ? rc : begin_upgrade(s, s->op.client, err);
 }
 
-static void resume(pai_op *op, int status, const pai_error *err)
+static void resume(pai__client_op *op, int status, const pai_error *err)
 {
   pai_session *s = (pai_session *)op;
   pai_error *why = NULL;
@@ -126,11 +126,11 @@ static void cancel(pai_op *op)
 
   pai__http_upgrade_close(s->upgrade);
   s->upgrade = NULL;
-  pai__op_end_soon(op);
+  pai__op_end_soon(&s->op);
 }
 
 /* No callback if the session was closed. */
-static void end_op(pai_op *op)
+static void end_op(pai__client_op *op)
 {
   pai_session *s = (pai_session *)op;
   pai_client *client = op->client;
@@ -155,7 +155,7 @@ static int start_far(pai_session *s, pai_client *client, pai_error **err)
 
   s->far = s->listed = true;
   s->secure = strncmp(client->base, "https:", 6) == 0;
-  s->op.cancel = cancel;
+  s->op.head.cancel = cancel;
   s->op.end = end_op;
   s->op.resume = resume;
   pai__op_begin(&s->op, client);

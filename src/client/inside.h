@@ -9,23 +9,20 @@
 #include "base/text/encode.h"
 #include "http/http.h"
 #include "json/json.h"
+#include "loop/op.h"
 
 #include <openpai/client.h>
 
-/* The common part of all operations. */
-struct pai_op {
+/* The common part of all operations of a client. */
+typedef struct pai__client_op pai__client_op;
+struct pai__client_op {
+  pai_op head;
   pai_client *client;
-  pai_op *before, *after; /* the client's list */
-  /* Begins to end the operation, with PAI_ECANCELED. */
-  void (*cancel)(pai_op *op);
-  /* Pauses or resumes its callbacks. */
-  void (*hold)(pai_op *op, bool hold);
+  pai__client_op *before, *after; /* the client's list */
   /* Calls the last callback of an operation that is `ending`, and frees it. */
-  void (*end)(pai_op *op);
+  void (*end)(pai__client_op *op);
   /* Called when the login that the operation waits for has ended. */
-  void (*resume)(pai_op *op, int status, const pai_error *err);
-  bool ending;
-  bool held;      /* paused by the caller */
+  void (*resume)(pai__client_op *op, int status, const pai_error *err);
   uint64_t login; /* number of that login; 0: it waits for none */
 };
 
@@ -42,7 +39,7 @@ struct pai_client {
   pai__http *http;
   pai__loop_step *step; /* operations end in this step */
   bool ends;            /* an operation is to end */
-  pai_op *first, *last;
+  pai__client_op *first, *last;
   bool closing;
   void (*closed)(void *user_data);
   void *closed_data;
@@ -72,9 +69,9 @@ struct pai_client {
  * results and checks what all need.  `name` is the function's. */
 int pai__op_check(pai_op **op, const pai_client *client, pai_client_cb cb,
                   const char *name, pai_error **err);
-void pai__op_begin(pai_op *op, pai_client *client);
-void pai__op_end_soon(pai_op *op); /* calls ->end() in the next step */
-void pai__op_gone(pai_op *op);     /* its last callback is next */
+void pai__op_begin(pai__client_op *op, pai_client *client);
+void pai__op_end_soon(pai__client_op *op); /* calls ->end() in the next step */
+void pai__op_gone(pai__client_op *op);     /* its last callback is next */
 /* Call it after that callback. */
 void pai__client_rest(pai_client *client);
 
@@ -122,7 +119,7 @@ typedef void (*pai__client_sequence_cb)(pai__client_sequence *c, int status,
                                         const pai_client_answer *a);
 
 struct pai__client_sequence {
-  pai_op op;
+  pai__client_op op;
   pai_client_cb cb;
   void *user_data;
   pai_op *child;
@@ -203,7 +200,7 @@ bool pai__answer_is_good(int http_status);
 /* Returns whether requests can be sent now.  If not, it starts a login and
  * calls op->resume() when that has ended.  Negative: the login could not
  * start. */
-int pai__client_admit(pai_client *client, pai_op *op, pai_error **err);
+int pai__client_admit(pai_client *client, pai__client_op *op, pai_error **err);
 /* The server refused the token of this number.  Returns false if the client
  * cannot get a new one. */
 bool pai__client_renew(pai_client *client, uint64_t number);

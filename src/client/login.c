@@ -173,11 +173,11 @@ static void on_login(void *user_data, int status, const pai_client_answer *a)
   pai_client *client = user_data;
   uint64_t number = client->logins;
   pai_error *err = NULL;
-  pai_op *after;
+  pai__client_op *after;
   int rc = take_token(client, status, a, &err);
 
   client->login = NULL;
-  for (pai_op *op = client->first; op != NULL; op = after) {
+  for (pai__client_op *op = client->first; op != NULL; op = after) {
     after = op->after;
     if (op->login != number)
       continue;
@@ -192,7 +192,7 @@ static bool can_log_in(const pai_client *client)
   return client->user != NULL && client->password != NULL;
 }
 
-int pai__client_admit(pai_client *client, pai_op *op, pai_error **err)
+int pai__client_admit(pai_client *client, pai__client_op *op, pai_error **err)
 {
   bool old =
     client->token_until != 0 && pai__loop_time() >= client->token_until;

@@ -17,8 +17,9 @@ int pai__op_check(pai_op **op, const pai_client *client, pai_client_cb cb,
   return PAI__IS_FORKED(client) ? pai__forked(err) : PAI_OK;
 }
 
-void pai__op_begin(pai_op *op, pai_client *client)
+void pai__op_begin(pai__client_op *op, pai_client *client)
 {
+  op->head.forks = client->forks;
   op->client = client;
   op->before = client->last;
   if (client->last != NULL)
@@ -28,14 +29,14 @@ void pai__op_begin(pai_op *op, pai_client *client)
   client->last = op;
 }
 
-void pai__op_end_soon(pai_op *op)
+void pai__op_end_soon(pai__client_op *op)
 {
-  op->ending = op->client->ends = true;
+  op->head.ending = op->client->ends = true;
   op->login = 0;
   pai__loop_step_ask(op->client->step);
 }
 
-void pai__op_gone(pai_op *op)
+void pai__op_gone(pai__client_op *op)
 {
   pai_client *client = op->client;
 
@@ -47,29 +48,4 @@ void pai__op_gone(pai_op *op)
     op->after->before = op->before;
   else
     client->last = op->before;
-}
-
-static void hold(pai_op *op, bool held)
-{
-  if (op == NULL || PAI__IS_FORKED(op->client) || op->ending ||
-      op->held == held)
-    return;
-  op->held = held;
-  op->hold(op, held);
-}
-
-void pai_op_pause(pai_op *op)
-{
-  hold(op, true);
-}
-
-void pai_op_resume(pai_op *op)
-{
-  hold(op, false);
-}
-
-void pai_op_cancel(pai_op *op)
-{
-  if (op != NULL && !PAI__IS_FORKED(op->client) && !op->ending)
-    op->cancel(op);
 }

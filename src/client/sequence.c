@@ -50,7 +50,7 @@ void pai__client_sequence_fail(pai__client_sequence *c, int status,
   pai_error_free(own);
 }
 
-static void end_canceled(pai_op *op)
+static void end_canceled(pai__client_op *op)
 {
   pai__client_sequence_fail((pai__client_sequence *)op, PAI_ECANCELED, NULL);
 }
@@ -63,7 +63,7 @@ static void cancel(pai_op *op)
   if (c->child != NULL)
     pai_op_cancel(c->child);
   else
-    pai__op_end_soon(op);
+    pai__op_end_soon(&c->op);
 }
 
 static void hold(pai_op *op, bool held)
@@ -104,8 +104,8 @@ int pai__client_sequence_new(pai__client_sequence **out, pai_client *client,
   c->dispose = dispose;
   c->cb = cb;
   c->user_data = user_data;
-  c->op.cancel = cancel;
-  c->op.hold = hold;
+  c->op.head.cancel = cancel;
+  c->op.head.hold = hold;
   c->op.end = end_canceled;
   pai__op_begin(&c->op, client);
   *out = c;
@@ -132,7 +132,7 @@ int pai__client_sequence_ask(pai__client_sequence *c, const pai__call *call,
   pai__client_ask *ask;
   int rc;
 
-  if (c->op.ending) /* it is ending, so nothing new begins */
+  if (c->op.head.ending) /* it is ending, so nothing new begins */
     return PAI_OK;
   rc = pai__ask_new(&ask, c->op.client, call, pai__client_sequence_answer, c,
                     err);
@@ -145,7 +145,7 @@ int pai__client_sequence_child(pai__client_sequence *c, int rc,
                                pai__client_sequence_cb next)
 {
   c->next = next;
-  if (rc == PAI_OK && c->op.held)
+  if (rc == PAI_OK && c->op.head.held)
     pai_op_pause(c->child);
   return rc;
 }
@@ -182,7 +182,7 @@ int pai__client_sequence_started(pai__client_sequence *c, int rc, pai_op **op)
   if (rc < 0)
     drop(c);
   else if (op != NULL)
-    *op = &c->op;
+    *op = &c->op.head;
   return rc;
 }
 
@@ -199,9 +199,9 @@ static void on_time(void *user_data)
 {
   pai__client_sequence *c = user_data;
 
-  if (c->op.ending)
+  if (c->op.head.ending)
     return;
-  c->late = c->op.held; /* paused: the step runs when it is resumed */
+  c->late = c->op.head.held; /* paused: the step runs when it is resumed */
   if (!c->late)
     c->step(c);
 }
@@ -222,7 +222,7 @@ void pai__client_sequence_wait(pai__client_sequence *c, pai_time delay,
   pai_error *err = NULL;
   int rc;
 
-  if (c->op.ending)
+  if (c->op.head.ending)
     return;
   c->step = step;
   c->late = false;

@@ -5,7 +5,7 @@
 #include "client/inside.h"
 
 struct pai_session {
-  pai_op op; /* of its client while it connects to a URL */
+  pai__client_op op; /* of its client while it connects to a URL */
   pai_alloc alloc;
   unsigned forks; /* see base/os/fork.h */
   pai_loop *loop;

@@ -12,6 +12,8 @@ enum { PIECE = 4 << 20 };
 
 /* Shared by the script and the platform, which calls back once. */
 struct FileList {
+  Platform *platform;
+  pai_op *op; /* a copy, until it has called back; NULL: a list */
   atomic_int refs;
   atomic_bool over; /* set last: what follows is constant then */
   failure failed;
@@ -25,6 +27,17 @@ void file_list_free(FileList *l)
   free(l->json.bytes);
   facade_failure_dispose(&l->failed);
   free(l);
+}
+
+/* Waits for the platform if another thread uses it. */
+void file_list_cancel(FileList *l)
+{
+  if (atomic_load(&l->over))
+    return; /* the platform may be freed */
+  (void)pthread_mutex_lock(&l->platform->owner);
+  if (!atomic_load(&l->over))
+    pai_op_cancel(l->op);
+  (void)pthread_mutex_unlock(&l->platform->owner);
 }
 
 static void on_list(void *user_data, int status, const char *text, size_t len,
@@ -51,6 +64,7 @@ static FileList *begin(Platform *p, failure *f)
   l = calloc(1, sizeof(*l));
   if (l != NULL) {
     atomic_init(&l->refs, 2);
+    l->platform = p;
     return l;
   }
   platform_give(p);
@@ -92,7 +106,8 @@ FileList *facade_download(Platform *p, pai_job_id job, words fields,
   l = begin(p, f);
   if (l == NULL)
     return NULL;
-  f->code = pai_platform_download(p->platform, job, &o, on_list, l, &f->err);
+  f->code =
+    pai_platform_download(&l->op, p->platform, job, &o, on_list, l, &f->err);
   return begun(p, l, f);
 }
 
@@ -105,7 +120,8 @@ FileList *facade_upload(Platform *p, pai_job_id job, words fields, failure *f)
   l = begin(p, f);
   if (l == NULL)
     return NULL;
-  f->code = pai_platform_upload(p->platform, job, &o, on_list, l, &f->err);
+  f->code =
+    pai_platform_upload(&l->op, p->platform, job, &o, on_list, l, &f->err);
   return begun(p, l, f);
 }
 

@@ -242,15 +242,24 @@ static int new_copying(pai__file_task **out, pai_platform *p,
                        void (*run)(pai__file_task *t), pai_files_cb cb,
                        void *user_data, pai_error **err)
 {
-  int rc = pai__file_task_new(out, p, sizeof(copying), run, dispose, cb,
-                              user_data, err);
+  int rc = pai__file_task_new(out, p, PAI__FILE_COPY, sizeof(copying), run,
+                              dispose, cb, user_data, err);
 
   if (rc == PAI_OK)
     pai__buf_init(&((copying *)*out)->after, &pai__libc_alloc);
   return rc;
 }
 
-int pai_platform_download(pai_platform *p, pai_job_id job,
+static int start(pai_op **op, pai__file_task *t, int rc, pai_job_id job,
+                 pai_error **err)
+{
+  rc = pai__file_task_start(t, rc, job, false, err);
+  if (rc == PAI_OK && op != NULL)
+    *op = &t->op;
+  return rc;
+}
+
+int pai_platform_download(pai_op **op, pai_platform *p, pai_job_id job,
                           const pai_download_options *opts, pai_files_cb cb,
                           void *user_data, pai_error **err)
 {
@@ -259,6 +268,8 @@ int pai_platform_download(pai_platform *p, pai_job_id job,
   pai__file_task *t;
   int rc;
 
+  if (op != NULL)
+    *op = NULL;
   PAI__CHECK_OBJECT(p, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   rc = pai__copy_down_options(&o, opts, err);
@@ -269,10 +280,10 @@ int pai_platform_download(pai_platform *p, pai_job_id job,
   if (rc < 0)
     return rc;
   rc = pai__copy_down_new(&((copying *)t)->down, &how, &o, err);
-  return pai__file_task_start(t, rc, job, false, err);
+  return start(op, t, rc, job, err);
 }
 
-int pai_platform_upload(pai_platform *p, pai_job_id job,
+int pai_platform_upload(pai_op **op, pai_platform *p, pai_job_id job,
                         const pai_upload_options *opts, pai_files_cb cb,
                         void *user_data, pai_error **err)
 {
@@ -281,6 +292,8 @@ int pai_platform_upload(pai_platform *p, pai_job_id job,
   pai__file_task *t;
   int rc;
 
+  if (op != NULL)
+    *op = NULL;
   PAI__CHECK_OBJECT(p, err);
   PAI__CHECK_ARG_ERR(cb != NULL, err);
   rc = pai__copy_up_options(&o, opts, err);
@@ -291,5 +304,5 @@ int pai_platform_upload(pai_platform *p, pai_job_id job,
   if (rc < 0)
     return rc;
   rc = pai__copy_up_new(&((copying *)t)->up, &how, &o, err);
-  return pai__file_task_start(t, rc, job, false, err);
+  return start(op, t, rc, job, err);
 }

@@ -1,8 +1,4 @@
-/*
- * files.c - listing and opening files in jobs' folders
- *
- * Other threads make lists and copies, a few at a time; the others wait.
- */
+/* files.c - listing and opening files in jobs' folders */
 #define _GNU_SOURCE /* O_PATH */
 #include "platform/files/files.h"
 
@@ -16,12 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum {
-  AT_ONCE = 2, /* lists at a time; commits use the same threads */
-  MOST_WAITING = 256,
-  LIMIT = 1000,
-  MOST_LIMIT = 10000
-};
+enum { LIMIT = 1000, MOST_LIMIT = 10000 };
 
 /* --- folders -------------------------------------------------------------- */
 
@@ -140,124 +131,6 @@ int pai_platform_open_file(int *fd, pai_platform *p, pai_job_id job,
   }
   pai__job_folder_dispose(&f, &p->alloc);
   return rc;
-}
-
-/* --- tasks ---------------------------------------------------------------- */
-
-struct pai__listings {
-  pai__file_task *first, **end; /* waiting tasks */
-  unsigned waiting, running;
-  atomic_bool stopped;
-};
-
-static void free_task(pai__file_task *t)
-{
-  const pai_alloc *alloc = &t->p->alloc;
-
-  t->dispose(t);
-  pai__work_close(t->work);
-  pai__job_folder_dispose(&t->folder, alloc);
-  pai__buf_dispose(&t->json);
-  pai_error_free(t->err);
-  pai__free(alloc, t, t->size);
-}
-
-const atomic_bool *pai__file_task_stopped(const pai__file_task *t)
-{
-  return &t->p->listings->stopped;
-}
-
-static void start_next(pai_platform *p)
-{
-  struct pai__listings *s = p->listings;
-
-  while (s->first != NULL && s->running < AT_ONCE) {
-    pai__file_task *t = s->first;
-
-    s->first = t->next;
-    if (s->first == NULL)
-      s->end = &s->first;
-    s->waiting--;
-    s->running++;
-    pai__work_start(t->work);
-  }
-}
-
-static void run_task(void *user_data)
-{
-  pai__file_task *t = user_data;
-
-  t->run(t);
-}
-
-static void on_done(void *user_data)
-{
-  pai__file_task *t = user_data;
-  pai_platform *p = t->p;
-
-  p->listings->running--;
-  start_next(p);
-  pai__loop_step_ask(p->kick);
-  if (t->rc == PAI_OK && !pai__buf_ok(&t->json))
-    t->rc = pai__oom(&t->err);
-  if (t->rc == PAI_ECANCELED) {
-    pai_error_free(t->err);
-    t->err = NULL;
-    t->rc = pai__fail(&t->err, PAI_EBUSY, "the platform is closing");
-  }
-  t->cb(t->user_data, t->rc, t->rc == PAI_OK ? pai__buf_text(&t->json) : NULL,
-        t->rc == PAI_OK ? t->json.len : 0, t->err);
-  free_task(t);
-}
-
-int pai__file_task_new(pai__file_task **out, pai_platform *p, size_t size,
-                       void (*run)(pai__file_task *t),
-                       void (*dispose)(pai__file_task *t), pai_files_cb cb,
-                       void *user_data, pai_error **err)
-{
-  pai__file_task *t;
-  int rc = pai__check_open(p, err);
-
-  if (rc < 0)
-    return rc;
-  t = pai__zalloc(&p->alloc, size);
-  if (t == NULL)
-    return pai__oom(err);
-  *t = (pai__file_task){ .p = p,
-                         .size = size,
-                         .run = run,
-                         .dispose = dispose,
-                         .cb = cb,
-                         .user_data = user_data };
-  pai__buf_init(&t->json, &pai__libc_alloc);
-  *out = t;
-  return PAI_OK;
-}
-
-int pai__file_task_start(pai__file_task *t, int rc, pai_job_id job, bool own,
-                         pai_error **err)
-{
-  pai_platform *p = t->p;
-  struct pai__listings *s = p->listings;
-
-  if (rc == PAI_OK && s->waiting == MOST_WAITING) {
-    rc = pai__fail(err, PAI_EBUSY, "too many lists of files are being made");
-    pai__error_retriable(err);
-  }
-  if (rc == PAI_OK)
-    rc = pai__job_folder_find(&t->folder, p, job, own, err);
-  if (rc == PAI_OK &&
-      pai__work_new(&t->work, &p->alloc, p->loop, run_task, on_done, t) < 0)
-    rc = pai__oom(err);
-  if (rc < 0) {
-    free_task(t);
-    return rc;
-  }
-  *s->end = t;
-  s->end = &t->next;
-  s->waiting++;
-  start_next(p);
-  return PAI_OK;
 }
 
 /* --- a list --------------------------------------------------------------- */
@@ -405,42 +278,12 @@ int pai_platform_list_files(pai_platform *p, pai_job_id job,
   if (o.limit > MOST_LIMIT)
     return pai__fail(err, PAI_EINVAL, "a list has at most %d entries",
                      (int)MOST_LIMIT);
-  rc = pai__file_task_new(&t, p, sizeof(*l), list, free_listing, cb, user_data,
-                          err);
+  rc = pai__file_task_new(&t, p, PAI__FILE_LIST, sizeof(*l), list,
+                          free_listing, cb, user_data, err);
   if (rc < 0)
     return rc;
   l = (listing *)t;
   pai__buf_init(&l->last, &pai__libc_alloc);
   return pai__file_task_start(t, copy_options(l, &o, err), job, o.own != 0,
                               err);
-}
-
-/* --- opening and closing -------------------------------------------------- */
-
-int pai__listings_open(pai_platform *p, pai_error **err)
-{
-  p->listings = pai__zalloc(&p->alloc, sizeof(*p->listings));
-  if (p->listings == NULL)
-    return pai__oom(err);
-  atomic_init(&p->listings->stopped, false);
-  p->listings->end = &p->listings->first;
-  return PAI_OK;
-}
-
-void pai__listings_stop(pai_platform *p)
-{
-  if (p->listings != NULL)
-    atomic_store_explicit(&p->listings->stopped, true, memory_order_relaxed);
-}
-
-bool pai__listings_are_idle(const pai_platform *p)
-{
-  return p->listings == NULL ||
-         (p->listings->running == 0 && p->listings->waiting == 0);
-}
-
-void pai__listings_close(pai_platform *p)
-{
-  pai__free(&p->alloc, p->listings, sizeof(*p->listings));
-  p->listings = NULL;
 }

@@ -3,6 +3,7 @@
 #define PAI_SRC_PLATFORM_FILES_FILES_H
 
 #include "base/os/posix_below.h"
+#include "loop/op.h"
 #include "platform/platform.h"
 
 #include <openpai/files.h>
@@ -35,15 +36,21 @@ int pai__file_writer_new(pai_file_writer **out, const pai_alloc *alloc,
 /* file_writer.c: tells whether a name is that of an incomplete upload. */
 bool pai__file_is_part(const char *name);
 
-/* --- lists and copies of files, made in other threads --- */
+/* --- lists and copies of files, made in other threads (file_tasks.c) --- */
+
+/* Copies take long, so they have a queue of their own. */
+enum { PAI__FILE_LIST, PAI__FILE_COPY, PAI__FILE_QUEUES };
 
 typedef struct pai__file_task pai__file_task;
 struct pai__file_task {
+  pai_op op; /* of copies: for pai_op_cancel() */
   pai_platform *p;
-  pai__file_task *next; /* next waiting task */
+  pai__file_task *next; /* in its queue, or of those that run */
   pai__work *work;
   pai__job_folder folder;
   size_t size;
+  int queue;           /* PAI__FILE_* */
+  atomic_bool stopped; /* it is to end soon */
   /* In the other thread: writes `json`, or sets `rc` and `err`. */
   void (*run)(pai__file_task *t);
   void (*dispose)(pai__file_task *t);
@@ -55,8 +62,8 @@ struct pai__file_task {
 };
 
 /* Makes a task of `size` bytes, zeroed after its head. */
-int pai__file_task_new(pai__file_task **out, pai_platform *p, size_t size,
-                       void (*run)(pai__file_task *t),
+int pai__file_task_new(pai__file_task **out, pai_platform *p, int queue,
+                       size_t size, void (*run)(pai__file_task *t),
                        void (*dispose)(pai__file_task *t), pai_files_cb cb,
                        void *user_data, pai_error **err);
 /* Starts it if `rc` is PAI_OK; frees it after a failure. */

@@ -136,8 +136,7 @@ static void submit(pai__request *r, pai_spec *spec)
   if (pai__request_query(r, "like") == NULL)
     r->missing = "NoStorageError";
   if (rc == PAI_EINVAL) /* a valid job file that cannot run */
-    pai__answer_error(r, 400, "InvalidProtocolError", "%s",
-                      pai_error_message(r->err));
+    pai__answer_coded(r, 400, "InvalidProtocolError", r->err);
   else if (rc < 0)
     pai__answer_failure(r, rc);
   else

@@ -196,6 +196,30 @@ class Handles(Checks):
         with self.handle.open_file("test.py") as file:
             self.assertEqual(file.read(), pathlib.Path(__file__).read_bytes())
 
+    def test_cancelled(self):
+        """Copies that nobody awaits end, and let others go on."""
+        endless = self.platform.submit(
+            job("truncate -s 4G endless", name="endless"),
+            code=code(self.root / "more"))
+        self.assertTrue(endless.wait().succeeded)
+        to = new_root()
+
+        async def scene():
+            copies = [asyncio.ensure_future(
+                endless.download_async("endless", to / str(number)))
+                      for number in range(3)]
+            await asyncio.sleep(0)  # they begin
+            for copy in copies:
+                copy.cancel()
+            for copy in copies:
+                with self.assertRaises(asyncio.CancelledError):
+                    await copy
+
+        asyncio.run(scene())
+        self.handle.download("out/model", to / "model")
+        self.platform.close()  # the last of them may just be ending
+        self.assertEqual([path.name for path in to.iterdir()], ["model"])
+
     def test_forget(self):
         folder = self.handle.forget(keep_files=True)
         self.assertEqual(pathlib.Path(folder, "out/model").read_text(),

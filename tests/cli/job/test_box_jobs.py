@@ -274,6 +274,8 @@ class Jobs(BoxTest):
         self.refused(2, "--state: there is no state 'RUNING'", "list", "--state",
                      "RUNING")
         self.refused(2, "--sort: not a column", "list", "--sort", "x")
+        self.refused(1, "'a b' cannot be the name of a job\n  help: names have 1 to",
+                     "submit", "--name", "a b", "--", "true")
         self.refused(2, "--limit is a whole number from 1: x", "list", "-n", "x")
 
     def test_events_of_one_that_is_over(self):

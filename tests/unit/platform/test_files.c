@@ -3,6 +3,7 @@
 #include "cases.h"
 #include "code_job.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -205,7 +206,8 @@ static const char *copied(durable *d, pai_job_id job, const char *path,
   o.path = path;
   o.to = to;
   l.status = 1;
-  assert_ok(pai_platform_download(d->platform, job, &o, on_listed, &l, NULL));
+  assert_ok(
+    pai_platform_download(NULL, d->platform, job, &o, on_listed, &l, NULL));
   while (l.status == 1)
     durable_turn(d);
   assert_int_equal(l.status, status);
@@ -221,7 +223,8 @@ static const char *sent(durable *d, pai_job_id job, const char *from,
   o.from = from;
   o.path = path;
   l.status = 1;
-  assert_ok(pai_platform_upload(d->platform, job, &o, on_listed, &l, NULL));
+  assert_ok(
+    pai_platform_upload(NULL, d->platform, job, &o, on_listed, &l, NULL));
   while (l.status == 1)
     durable_turn(d);
   assert_int_equal(l.status, status);
@@ -270,13 +273,85 @@ DURABLE(files_are_copied)
   o.to = to;
   o.on_skip = skips;
   assert_int_equal(
-    pai_platform_download(d->platform, job, &o, on_listed, &l, NULL),
+    pai_platform_download(NULL, d->platform, job, &o, on_listed, &l, NULL),
     PAI_ENOTSUP);
   o.on_skip = NULL;
   assert_int_equal(
-    pai_platform_download(d->platform, 99, &o, on_listed, &l, NULL),
+    pai_platform_download(NULL, d->platform, 99, &o, on_listed, &l, NULL),
     PAI_ENOTFOUND);
   assert_int_equal(l.status, 1);
+}
+
+/* A copy that takes seconds: what the tests do meanwhile is sooner. */
+static pai_op *endless(durable *d, pai_job_id job, const char *to, listed *l)
+{
+  pai_download_options o = PAI_DOWNLOAD_OPTIONS_INIT;
+  pai_op *op = NULL;
+
+  o.path = "endless";
+  o.to = to;
+  l->status = 1;
+  assert_ok(
+    pai_platform_download(&op, d->platform, job, &o, on_listed, l, NULL));
+  assert_non_null(op);
+  return op;
+}
+
+static void canceled(durable *d, pai_op *op, listed *l)
+{
+  assert_int_equal(l->status, 1);
+  pai_op_cancel(op);
+  pai_op_cancel(op);
+  assert_int_equal(l->status, 1); /* it calls back from the loop */
+  while (l->status == 1)
+    durable_turn(d);
+  assert_int_equal(l->status, PAI_ECANCELED);
+  assert_string_equal(l->text, "the copy was cancelled");
+}
+
+static bool is_empty(const char *folder)
+{
+  DIR *dir = opendir(folder);
+  const struct dirent *e;
+  bool empty = true;
+
+  while (dir != NULL && (e = readdir(dir)) != NULL)
+    empty = empty && e->d_name[0] == '.' &&
+            (e->d_name[1] == '\0' || strcmp(e->d_name, "..") == 0);
+  if (dir != NULL)
+    (void)closedir(dir);
+  return empty;
+}
+
+DURABLE(copies_are_cancelled_and_hold_up_no_list)
+{
+  listed l[3];
+  pai_op *ops[3], *none = (pai_op *)d;
+  pai_upload_options up = PAI_UPLOAD_OPTIONS_INIT;
+  pai_job_id job = submit_code(d, "a", "truncate -s 4G endless");
+
+  for (int i = 0; i < 3; i++)
+    ops[i] = endless(d, job, test_string("%s/got/%d", d->root, i), &l[i]);
+  has(list(d, job, (pai_files_options){ 0 }, PAI_OK), "\"endless\"");
+  canceled(d, ops[2], &l[2]); /* it waits for the others */
+  assert_int_equal(l[0].status, 1);
+  assert_int_equal(l[1].status, 1);
+  canceled(d, ops[0], &l[0]);
+  canceled(d, ops[1], &l[1]);
+  assert_true(is_empty(test_string("%s/got", d->root)));
+  pai_op_cancel(NULL);
+  up.from = in_folder(d, job, "endless");
+  up.path = "again";
+  l[0].status = 1;
+  assert_ok(pai_platform_upload(&ops[0], d->platform, job, &up, on_listed,
+                                &l[0], NULL));
+  canceled(d, ops[0], &l[0]);
+  assert_int_equal(access(in_folder(d, job, "again"), F_OK), -1);
+  up.from = NULL;
+  assert_int_equal(
+    pai_platform_upload(&none, d->platform, job, &up, on_listed, &l[0], NULL),
+    PAI_EINVAL);
+  assert_null(none);
 }
 
 /* --- files of a forgotten job ----------------------------------------------------------- */
