@@ -56,6 +56,8 @@ class Top(LiveTest):
         gate = self.fifo()
         self.ok("submit", "--name", "first", "--gpus", "8", "--", "sh", "-c",
                 f"read x < {gate}")
+        # Before it runs it stands below, and another job is the first chosen.
+        self.until(lambda: "RUNNING" in self.ok("list", "first"))
         for i in range(6):
             self.ok("submit", "--name", f"later_{i}", "--gpus", "8", "--",
                     "true")
