@@ -56,7 +56,8 @@ typedef struct pai_language_options {
   void *user_data;        /**< passed to all callbacks */
   /** Sends a message to the client; required.  The text is valid during the
    *  call.  A negative return value ends the call that sends, which returns
-   *  it.  No callback may call functions of its own server. */
+   *  it.  It must not call functions of its server; the other callbacks may
+   *  answer, respond, refuse and notify. */
   int (*send)(void *user_data, const char *json, size_t len);
   /** Receives a question, to be answered with pai_language_answer().  The text
    *  is valid during the call.  NULL: nothing is known of a cluster. */
@@ -74,7 +75,8 @@ typedef struct pai_language_options {
    *  still be answered.  NULL is allowed. */
   void (*cancel)(void *user_data, uint64_t request);
   const char *docs;  /**< URL of a page with an anchor for each code of a
-                          diagnostic; NULL: none; copied */
+                          diagnostic, as docs/guide/problems.md; NULL: none;
+                          copied.  The client's setting `docs` replaces it */
   int hived;         /**< 1: the cluster has HiveD: check its fields */
   size_t max_bytes;  /**< longest message; 0: 64 MiB */
   uint32_t max_open; /**< most open documents; 0: 100,000 */

@@ -83,13 +83,14 @@ pai__span pai__language_span(pai__language_doc *doc, uint32_t line,
 static bool is_unused(const pai_diagnostic *d)
 {
   return strncmp(d->code, "unused-", 7) == 0 ||
-         strcmp(d->code, "no-effect") == 0 ||
-         strcmp(d->code, "unknown-key") == 0;
+         (d->severity == PAI_SEVERITY_WARNING &&
+          (strcmp(d->code, "no-effect") == 0 ||
+           strcmp(d->code, "unknown-key") == 0));
 }
 
 static bool is_deprecated(const pai_diagnostic *d)
 {
-  return strncmp(d->code, "deprecated", 10) == 0;
+  return strncmp(d->code, "old-", 4) == 0;
 }
 
 static void put_tags(pai__json_writer *w, const pai_diagnostic *d)
@@ -112,9 +113,50 @@ static void put_message(pai_language *l, pai__json_writer *w,
   if (d->help != NULL)
     pai__buf_printf(&text, "\nhelp: %s", d->help);
   pai__json_put_text(w, "message", pai__buf_text(&text));
-  l->out.failed |= text.failed;
   w->out->failed |= text.failed;
   pai__buf_dispose(&text);
+}
+
+/* --- related places ------------------------------------------------------------------ */
+
+/* Where the name of a diagnostic is declared. */
+typedef struct pai__language_declared {
+  pai__span of, at;
+  bool found;
+} pai__language_declared;
+
+static int take_declaration(void *user_data, const pai__reference *ref)
+{
+  pai__language_declared *x = user_data;
+
+  if (ref->is_declaration && ref->span.start != x->of.start) {
+    x->at = ref->span;
+    x->found = true;
+  }
+  return PAI_OK;
+}
+
+/* A name that is there twice is declared elsewhere. */
+static bool is_about_names(const pai_diagnostic *d)
+{
+  return strncmp(d->code, "duplicate", 9) == 0 ||
+         strncmp(d->code, "shared-", 7) == 0 ||
+         strncmp(d->code, "same-", 5) == 0;
+}
+
+static int put_related(pai_language *l, pai__language_doc *doc,
+                       pai__json_writer *w, pai__span span)
+{
+  pai__language_text text = pai__doc_text(&l->docs, doc);
+  pai__language_declared x = { .of = span };
+  int rc = pai__references(&text, span.start, take_declaration, &x);
+
+  if (rc < 0 || !x.found)
+    return rc;
+  pai__json_write(w, "relatedInformation:[{location:{uri:s", doc->uri);
+  pai__put_range(l, doc, w, "range", x.at);
+  pai__json_write(w, "}message:s}]", "it is declared here");
+  return PAI_OK;
 }
 
 void pai__put_diagnostic(pai_language *l, pai__language_doc *doc,
@@ -137,6 +179,9 @@ void pai__put_diagnostic(pai_language *l, pai__language_doc *doc,
   }
   put_message(l, w, d);
   put_tags(w, d);
+  if (l->client.related && is_about_names(d) &&
+      put_related(l, doc, w, span) < 0)
+    w->out->failed = true;
   pai__json_end_object(w);
 }
 

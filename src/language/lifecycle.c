@@ -88,19 +88,26 @@ static void put_capabilities(const pai_language *l, pai__json_writer *w)
 
 /* --- settings ------------------------------------------------------------------- */
 
-/* Reads the settings that are the server's; the host reads all of them. */
-static int take_settings(pai_language *l, const pai__tree *t, pai__node n,
+/* The page of codes. */
+static int take_docs(pai_language *l, const char *url, pai_error **err)
+{
+  char *copy = pai__strdup(&l->alloc, url);
+
+  if (copy == NULL)
+    return pai__oom(err);
+  pai__strfree(&l->alloc, l->docs_url);
+  l->docs_url = copy;
+  return PAI_OK;
+}
+
+/* Passes the settings to the host. */
+static int pass_settings(pai_language *l, const pai__tree *t, pai__node n,
                          pai_error **err)
 {
-  pai__node hived = pai__tree_get(t, n, "hived");
   pai__json_writer w;
   pai__buf text;
   int rc;
 
-  if (!pai__tree_is(t, n, PAI__MAPPING))
-    return PAI_OK;
-  if (pai__tree_is(t, hived, PAI__BOOL))
-    l->hived = pai__tree_bool(t, hived);
   if (l->o.other == NULL)
     return PAI_OK;
   pai__buf_init(&text, &l->alloc);
@@ -112,6 +119,22 @@ static int take_settings(pai_language *l, const pai__tree *t, pai__node n,
                      text.len);
   pai__buf_dispose(&text);
   return rc;
+}
+
+/* Reads the settings that are the server's; the host reads all of them. */
+static int take_settings(pai_language *l, const pai__tree *t, pai__node n,
+                         pai_error **err)
+{
+  pai__node hived = pai__tree_get(t, n, "hived");
+  const char *docs = pai__tree_look_text(t, n, "docs", NULL);
+
+  if (!pai__tree_is(t, n, PAI__MAPPING))
+    return PAI_OK;
+  if (pai__tree_is(t, hived, PAI__BOOL))
+    l->hived = pai__tree_bool(t, hived);
+  if (docs != NULL && take_docs(l, docs, err) < 0)
+    return PAI_ENOMEM;
+  return pass_settings(l, t, n, err);
 }
 
 /* Checks all documents again: the settings count for them. */
