@@ -221,7 +221,7 @@ int pai__hints(const pai__language_text *t, pai__hint_cb cb, void *user_data);
 
 /* --- actions -------------------------------------------------------------- */
 
-enum pai__action_kind {
+enum pai__language_action_kind {
   PAI__ACTION_QUICK,   /* changes a part */
   PAI__ACTION_REFACTOR /* changes the form, not the meaning */
 };
@@ -232,20 +232,21 @@ typedef struct pai__language_edit {
   const char *text;
 } pai__language_edit;
 
-typedef struct pai__action {
+typedef struct pai__language_action {
   const char *title; /* one line, in the imperative */
-  enum pai__action_kind kind;
+  enum pai__language_action_kind kind;
   const pai__language_edit *edits; /* in the order of the text, without
                                       overlaps; at least one */
   size_t nedits;
-} pai__action;
+} pai__language_action;
 
-typedef int (*pai__action_cb)(void *user_data, const pai__action *action);
+typedef int (*pai__language_action_cb)(void *user_data,
+                                       const pai__language_action *action);
 
 /* Lists the changes that are possible at a span, beyond the fixes of
  * diagnostics: move a literal secret into `secrets`, add a time limit, fill in
  * required fields, convert job config v1 to protocol v2. */
 int pai__more_actions(const pai__language_text *t, pai__span span,
-                      pai__action_cb cb, void *user_data);
+                      pai__language_action_cb cb, void *user_data);
 
 #endif

@@ -1,0 +1,33 @@
+/* cursor.h - a job file with a cursor, for tests of the facts of a text */
+#ifndef PAI_TESTS_CURSOR_H
+#define PAI_TESTS_CURSOR_H
+
+#include "testing.h"
+
+#include "language/facts/facts.h"
+
+/* A text without its marker ^, and the byte where it was. */
+typedef struct cursor_text {
+  pai__buf text;
+  size_t at;
+  pai__language_text t;
+} cursor_text;
+
+/* The text must have a marker, and is a job file.  With an alloc, questions
+ * use it. */
+cursor_text cursor_open(const char *marked, const pai_alloc *alloc);
+void cursor_close(cursor_text *c);
+
+/* The text with a span between < and >, for 64 calls. */
+const char *cursor_show(const cursor_text *c, pai__span span);
+/* The characters of a span. */
+const char *cursor_part(const cursor_text *c, pai__span span);
+
+/* All completions at the cursor, a line each: LABEL -> INSERT (DETAIL), with
+ * required ones marked by *. */
+pai__buf cursor_completions(const cursor_text *c, int *rc);
+
+/* A job with prerequisites, parameters, secrets, two roles, a deployment. */
+extern const char cursor_job[];
+
+#endif
