@@ -146,7 +146,7 @@ static const char *const kinds[] = {
   [PAI__ACTION_REFACTOR] = "refactor.rewrite",
 };
 
-static int put_other(void *user_data, const pai__action *action)
+static int put_other(void *user_data, const pai__language_action *action)
 {
   pai__language_actions *a = user_data;
   pai__json_writer *w = &a->r->w;

@@ -32,9 +32,9 @@ local function run()
   -- Completion in the mapping of a role.
   local row = vim.fn.search("^  worker:")
   vim.fn.append(row, "    ")
-  vim.api.nvim_win_set_cursor(0, { row + 1, 3 })
-  answer = vim.lsp.buf_request_sync(0, "textDocument/completion",
-                                    vim.lsp.util.make_position_params(),
+  params = vim.lsp.util.make_position_params()
+  params.position = { line = row, character = 4 }
+  answer = vim.lsp.buf_request_sync(0, "textDocument/completion", params,
                                     30000)
   local labels = {}
   for _, item in ipairs(answer[client].result.items) do

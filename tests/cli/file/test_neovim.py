@@ -41,5 +41,6 @@ class Neovim(program.ProgramTest):
             timeout=120, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         seen = out.read_text().split("\n")
-        self.assertEqual(seen, ["ok", "9:4 unknown-key", "completion true",
+        self.assertEqual(seen, ["ok", "5:2 missing-key", "9:4 unknown-key",
+                                "completion true",
                                 "rename 11", ""], done.stderr)

@@ -259,6 +259,33 @@ static const char *const session[] = {
   "{\"id\":6,\"method\":\"textDocument/inlayHint\",\"params\":{"
   "\"textDocument\":{\"uri\":\"a\"},\"range\":{\"start\":{\"line\":0,"
   "\"character\":0},\"end\":{\"line\":9,\"character\":0}}}}",
+  "{\"id\":20,\"method\":\"textDocument/"
+  "hover\",\"params\":{\"textDocument\":{\"uri\":\"a\"},\"position\":{"
+  "\"line\":1,\"character\":1}}}",
+  "{\"id\":21,\"method\":\"textDocument/"
+  "completion\",\"params\":{\"textDocument\":{\"uri\":\"a\"},\"position\":{"
+  "\"line\":2,\"character\":0}}}",
+  "{\"id\":22,\"method\":\"textDocument/"
+  "documentSymbol\",\"params\":{\"textDocument\":{\"uri\":\"a\"}}}",
+  "{\"id\":23,\"method\":\"textDocument/"
+  "foldingRange\",\"params\":{\"textDocument\":{\"uri\":\"a\"}}}",
+  "{\"id\":24,\"method\":\"textDocument/"
+  "selectionRange\",\"params\":{\"textDocument\":{\"uri\":\"a\"},"
+  "\"positions\":[{\"line\":1,\"character\":1}]}}",
+  "{\"id\":25,\"method\":\"textDocument/semanticTokens/"
+  "full\",\"params\":{\"textDocument\":{\"uri\":\"a\"}}}",
+  "{\"id\":26,\"method\":\"textDocument/"
+  "documentLink\",\"params\":{\"textDocument\":{\"uri\":\"a\"}}}",
+  "{\"id\":27,\"method\":\"textDocument/"
+  "codeLens\",\"params\":{\"textDocument\":{\"uri\":\"a\"}}}",
+  "{\"id\":28,\"method\":\"textDocument/"
+  "references\",\"params\":{\"textDocument\":{\"uri\":\"a\"},\"position\":{"
+  "\"line\":1,\"character\":1}}}",
+  "{\"id\":29,\"method\":\"textDocument/"
+  "prepareRename\",\"params\":{\"textDocument\":{\"uri\":\"a\"},\"position\":{"
+  "\"line\":1,\"character\":1}}}",
+  "{\"id\":30,\"method\":\"textDocument/"
+  "diagnostic\",\"params\":{\"textDocument\":{\"uri\":\"a\"}}}",
   "{\"method\":\"$/cancelRequest\",\"params\":{\"id\":4}}",
   "{\"method\":\"textDocument/didClose\",\"params\":{\"textDocument\":{"
   "\"uri\":\"a\"}}}",
