@@ -299,7 +299,7 @@ int pai__more_actions(const pai__language_text *t, pai__span span,
   if (span.start > t->len)
     return PAI_OK;
   rc = pai__facts_open(&f, t, SIZE_MAX);
-  if (rc == PAI_OK && f.rules != NULL && f.scan == NULL) {
+  if (rc == PAI_OK && f.scan == NULL) {
     rc = pai__facts_place(&a.place, &f, span.start);
     for (size_t i = 0; rc == PAI_OK && i < PAI__LEN(makers); i++)
       rc = makers[i](&a);

@@ -166,7 +166,7 @@ int pai__complete(const pai__language_text *t, size_t at,
   if (at > t->len)
     return pai__fail(err, PAI_EINVAL, "the text has no byte %zu", at);
   rc = pai__facts_open(&f, t, at);
-  if (rc == PAI_OK && f.rules != NULL) {
+  if (rc == PAI_OK) {
     rc = pai__facts_place(&s.place, &f, at);
     if (rc == PAI_OK)
       rc = enter_tag(&s);

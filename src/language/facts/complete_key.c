@@ -174,26 +174,24 @@ static bool in_all(const pai__spec_shape *shapes, const pai__spec_field *field)
 static void tell_roles(pai__complete_state *s, const pai__spec_rule *rule,
                        pai__node mapping)
 {
-  pai__facts_roles walk = pai__facts_roles_iter(s->f);
-  pai__facts_role role;
-
-  while (s->rc == PAI_OK && pai__facts_role_next(&walk, &role)) {
+  for (size_t i = 0; s->rc == PAI_OK && i < s->f->nroles; i++) {
+    const pai__facts_role *role = &s->f->roles[i];
     pai__completion c = { .kind = PAI__COMPLETE_REFERENCE,
                           .detail = "task role",
                           .is_snippet = true };
     pai__buf b;
     pai__piece_maker m = maker(s, &b, s->column);
 
-    if (role.len == 0 || has_key(s, mapping, role.name, role.len)) {
+    if (role->len == 0 || has_key(s, mapping, role->name, role->len)) {
       pai__buf_dispose(&b);
       continue;
     }
-    pai__piece_text(&b, s->form, role.name, role.len);
+    pai__piece_text(&b, s->form, role->name, role->len);
     if (!has_colon(s)) {
       pai__buf_char(&b, ':');
       pai__piece_value(&m, rule->values, NULL, NULL, false);
     }
-    c.label = role.name;
+    c.label = role->name;
     c.insert = keep(s, &b);
     pai__complete_tell(s, &c, PAI__GROUP_FIRST);
   }

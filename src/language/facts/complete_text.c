@@ -85,25 +85,24 @@ static void complete_tag(pai__complete_state *s, const pai__spec_rule *rule,
   const char *pointer = pai__buf_text(&s->place.pointer);
   const names n = { s, tag };
   pai__template_scope scopes[PAI__FACTS_SCOPES];
-  pai__facts_role role = { .name = NULL };
+  const pai__facts_role *role = pai__facts_role_of(s->f, pointer);
+  const char *name = role != NULL ? role->name : NULL;
+  size_t len = role != NULL ? role->len : 0;
   size_t start = tag->path.start < s->at ? tag->path.start : s->at;
   size_t end = tag->path.end > s->at ? tag->path.end : s->at, dot = s->at;
   pai__node node;
   unsigned count;
 
-  if (!pai__facts_role_of(s->f, pointer, &role))
-    role.name = NULL;
   s->replaces = (pai__span){ start, end };
   while (dot > start && s->f->text[dot - 1] != '.')
     dot--;
   if (dot > start) { /* keys of what precedes the dot */
-    if (pai__facts_value(s->f, rule->templates, role.name, role.len,
+    if (pai__facts_value(s->f, rule->templates, name, len,
                          (pai__span){ start, dot - 1 }, &node))
       tell_keys(&n, s->f->text + start, dot - 1 - start, node);
     return;
   }
-  count =
-    pai__facts_scopes(s->f, rule->templates, role.name, role.len, scopes);
+  count = pai__facts_scopes(s->f, rule->templates, name, len, scopes);
   for (unsigned i = 0; i < count; i++)
     tell_keys(&n, scopes[i].root, strlen(scopes[i].root), scopes[i].node);
 }
@@ -179,26 +178,23 @@ static void tell_tasks(variables *v, const pai__facts_role *own)
 static void complete_variable(pai__complete_state *s)
 {
   const char *pointer = pai__buf_text(&s->place.pointer);
-  pai__facts_role own;
-  bool has_own = pai__facts_role_of(s->f, pointer, &own);
+  const pai__facts_role *own = pai__facts_role_of(s->f, pointer);
   variables v = { .s = s };
 
   for (v.variable = pai__platform_variables;
        v.variable->name != NULL && s->rc == PAI_OK; v.variable++) {
-    pai__facts_roles walk = pai__facts_roles_iter(s->f);
-    pai__facts_role role;
-
     if (v.variable->v1 && s->f->version != 1)
       continue;
     v.role = NULL;
     if (!pai__variable_has(v.variable, PAI__VARIABLE_ROLE)) {
-      tell_tasks(&v, has_own ? &own : NULL);
+      tell_tasks(&v, own);
       continue;
     }
-    v.role = &role;
-    while (s->rc == PAI_OK && pai__facts_role_next(&walk, &role))
-      if (role.len > 0)
-        tell_tasks(&v, &role);
+    for (size_t i = 0; s->rc == PAI_OK && i < s->f->nroles; i++) {
+      v.role = &s->f->roles[i];
+      if (v.role->len > 0)
+        tell_tasks(&v, own);
+    }
   }
 }
 

@@ -57,29 +57,41 @@ static bool is_key(const char *s, const char *end)
   return s < end && *s == ':';
 }
 
-/* Looks for keys at the left margin, or, in JSON, one brace deep. */
+/* Returns the byte after the comment that begins at one, or that byte. */
+static const char *skip_comment(const char *s, const char *end, bool margin)
+{
+  if ((*s == '#' && margin) || (*s == '/' && s + 1 < end && s[1] == '/'))
+    while (s < end && *s != '\n')
+      s++;
+  return s;
+}
+
+/* Looks for keys at the left margin, or, if the text begins with a brace, for
+ * those one brace deep. */
 static enum pai__language_kind of_content(const char *text, size_t len)
 {
   const char *end = text + len;
   enum pai__language_kind kind = PAI__LANGUAGE_OTHER;
   int depth = 0;
-  bool braced = false, margin = true;
+  bool braced = false, first = true, margin = true;
 
   for (const char *s = text; s < end && kind == PAI__LANGUAGE_OTHER; s++) {
-    const char *word = s + (*s == '"' || *s == '\''), *after = word;
+    const char *word, *after;
 
-    if (*s == '{' || *s == '[') {
-      braced |= s == text || depth > 0 || margin;
-      depth++;
-    } else if (*s == '}' || *s == ']') {
-      depth--;
-    }
+    s = skip_comment(s, end, margin);
+    if (s == end)
+      break;
+    word = after = s + (*s == '"' || *s == '\'');
+    braced |= first && *s == '{';
+    depth += *s == '{' || *s == '[';
+    depth -= *s == '}' || *s == ']';
     while (after < end && is_word(*after))
       after++;
     if (after > word && (braced ? depth == 1 : margin) && is_key(after, end))
       kind = of_key(word, (size_t)(after - word));
     if (after > word)
       s = after - 1;
+    first &= strchr(" \t\r\n\xef\xbb\xbf", *s) != NULL;
     margin = *s == '\n' || *s == '\r';
   }
   return kind;

@@ -10,8 +10,8 @@ typedef struct hover {
   size_t at;
   pai__spec_scan place;
   pai__spec_ruled ruled;
-  pai__node node;       /* of the value, or PAI__NO_NODE */
-  pai__facts_role role; /* around it; name NULL: none */
+  pai__node node;              /* of the value, or PAI__NO_NODE */
+  const pai__facts_role *role; /* around it, or NULL */
   pai__span range;
   pai__buf out;
 } hover;
@@ -31,6 +31,16 @@ static void put_block(pai__buf *out, const char *s, size_t len)
   pai__buf_printf(out, "%s\n~~~~", cut ? "\n..." : "");
 }
 
+static const char *role_name(const hover *h)
+{
+  return h->role != NULL ? h->role->name : NULL;
+}
+
+static size_t role_len(const hover *h)
+{
+  return h->role != NULL ? h->role->len : 0;
+}
+
 /* Describes the template tag at the cursor. */
 static bool hover_tag(hover *h)
 {
@@ -47,8 +57,8 @@ static bool hover_tag(hover *h)
     pai__buf_add(&h->out, h->f->text + tag.path.start,
                  tag.path.end - tag.path.start);
     pai__buf_str(&h->out, "**: ");
-    if (!pai__facts_value(h->f, h->ruled.rule->templates, h->role.name,
-                          h->role.len, tag.path, &value))
+    if (!pai__facts_value(h->f, h->ruled.rule->templates, role_name(h),
+                          role_len(h), tag.path, &value))
       pai__buf_str(&h->out, "has no value here, and stays as it is");
     else if (value != PAI__NO_NODE)
       pai__facts_put_value(&h->out, h->f, value);
@@ -91,8 +101,8 @@ static int put_rendered(hover *h, const char *s, size_t len)
 {
   pai__template_scope scopes[PAI__FACTS_SCOPES];
   pai__template how = { .scopes = scopes };
-  unsigned n = pai__facts_scopes(h->f, PAI__TEMPLATES_COMMAND, h->role.name,
-                                 h->role.len, scopes);
+  unsigned n = pai__facts_scopes(h->f, PAI__TEMPLATES_COMMAND, role_name(h),
+                                 role_len(h), scopes);
   pai__buf text;
   int rc;
 
@@ -113,12 +123,12 @@ static int put_script(hover *h)
   pai__commands commands;
   int rc;
 
-  if (h->f->version == 1 || h->role.name == NULL || h->ruled.field == NULL ||
+  if (h->f->version == 1 || h->role == NULL || h->ruled.field == NULL ||
       strcmp(h->ruled.field->name, "commands") != 0)
     return PAI_OK;
   pai__commands_init(&commands, h->f->alloc);
   commands.hide = &h->f->secrets;
-  rc = pai__commands_join(&commands, &h->f->index, h->role.key);
+  rc = pai__commands_join(&commands, &h->f->index, h->role->key);
   if (rc == PAI_OK)
     rc = put_rendered(h, pai__buf_text(&commands.text), commands.text.len);
   pai__commands_dispose(&commands);
@@ -142,24 +152,24 @@ static void put_role(pai__buf *out, const pai__facts_role *role)
 /* Appends what the role at the place requests, or the whole job. */
 static void put_sizes(hover *h)
 {
-  pai__facts_roles walk = pai__facts_roles_iter(h->f);
   uint64_t tasks = 0, gpus = 0, cpus = 0, memory = 0;
-  pai__facts_role role;
 
-  if (h->role.name != NULL) {
-    if (h->node == h->role.node ||
+  if (h->role != NULL) {
+    if (h->node == h->role->node ||
         (h->ruled.field != NULL &&
          strcmp(h->ruled.field->name, "resourcePerInstance") == 0))
-      put_role(&h->out, &h->role);
+      put_role(&h->out, h->role);
     return;
   }
   if (h->ruled.field == NULL || strcmp(h->ruled.field->name, "taskRoles") != 0)
     return;
-  while (pai__facts_role_next(&walk, &role)) {
-    tasks += role.tasks;
-    gpus += role.tasks * role.gpus;
-    cpus += role.tasks * role.cpu_millis;
-    memory += role.tasks * role.memory_mb;
+  for (size_t i = 0; i < h->f->nroles; i++) {
+    const pai__facts_role *role = &h->f->roles[i];
+
+    tasks += role->tasks;
+    gpus += role->tasks * role->gpus;
+    cpus += role->tasks * role->cpu_millis;
+    memory += role->tasks * role->memory_mb;
   }
   pai__buf_printf(&h->out, "\n\n%llu task%s: ", (unsigned long long)tasks,
                   tasks == 1 ? "" : "s");
@@ -203,9 +213,9 @@ static void put_value(hover *h)
     return;
   if (site.absence == PAI__ABSENT_NUMBER)
     pai__buf_printf(&h->out, ", which means `%lld`", (long long)site.number);
-  else if (site.absence == PAI__ABSENT_INSTANCES && h->role.name != NULL)
+  else if (site.absence == PAI__ABSENT_INSTANCES && h->role != NULL)
     pai__buf_printf(&h->out, ", which means `%llu`",
-                    (unsigned long long)h->role.tasks);
+                    (unsigned long long)h->role->tasks);
   else if (site.absence == PAI__ABSENT_TEXT)
     pai__buf_printf(&h->out, ", which means `%s`", site.text);
 }
@@ -308,11 +318,10 @@ static int find(hover *h)
   if (rc < 0)
     return rc;
   pointer = pai__buf_text(&h->place.pointer);
-  if (h->f->rules == NULL || h->place.on == PAI_ON_SPACE || !find_rule(h))
+  if (h->place.on == PAI_ON_SPACE || !find_rule(h))
     return PAI_ENOTFOUND;
   h->node = pai__facts_node(h->f, pointer);
-  if (!pai__facts_role_of(h->f, pointer, &h->role))
-    h->role = (pai__facts_role){ .name = NULL, .node = PAI__NO_NODE };
+  h->role = pai__facts_role_of(h->f, pointer);
   rc = describe(h);
   if (rc == PAI_OK && !pai__buf_ok(&h->out))
     rc = PAI_ENOMEM;

@@ -1,6 +1,8 @@
 /* lenses.c - links, lenses and hints: what stands beside the text */
 #include "language/facts/parts.h"
 
+enum { LONGEST_LINE = 1000 }; /* at whose end there are hints */
+
 /* --- links ------------------------------------------------------------------ */
 
 static int link_at(pai__facts *f, pai__span span, pai__link_cb cb,
@@ -89,8 +91,8 @@ int pai__lenses(const pai__language_text *t, pai__lens_cb cb, void *user_data)
   pai__facts f;
   int rc = pai__facts_open(&f, t, SIZE_MAX);
 
-  for (size_t i = 0;
-       rc == PAI_OK && f.rules != NULL && f.len > 0 && i < PAI__LEN(all); i++)
+  for (size_t i = 0; rc == PAI_OK && f.job && f.len > 0 && i < PAI__LEN(all);
+       i++)
     rc = cb(user_data, name_span(&f), all[i].title, all[i].command);
   return pai__facts_end(&f, rc);
 }
@@ -101,36 +103,43 @@ typedef struct sums {
   uint64_t roles, tasks, gpus, cpu_millis, memory_mb;
 } sums;
 
+/* Tells a hint at the end of a line, unless that is far away. */
 static int hint(const pai__facts *f, size_t at, pai__buf *text,
                 pai__hint_cb cb, void *user_data)
 {
+  size_t end = at;
+
   if (!pai__buf_ok(text))
     return PAI_ENOMEM;
-  return cb(user_data, pai__facts_eol(f, at), pai__buf_text(text));
+  while (end < f->len && end - at <= LONGEST_LINE &&
+         strchr("\r\n", f->text[end]) == NULL)
+    end++;
+  return end - at <= LONGEST_LINE ? cb(user_data, end, pai__buf_text(text))
+                                  : PAI_OK;
 }
 
 /* Tells what the tasks of each role request together, and sums up. */
 static int hint_roles(const pai__facts *f, sums *all, pai__buf *text,
                       pai__hint_cb cb, void *user_data)
 {
-  pai__facts_roles walk = pai__facts_roles_iter(f);
-  pai__facts_role role;
   int rc = PAI_OK;
 
-  while (rc == PAI_OK && pai__facts_role_next(&walk, &role)) {
+  for (size_t i = 0; rc == PAI_OK && i < f->nroles; i++) {
+    const pai__facts_role *role = &f->roles[i];
+
     all->roles++;
-    all->tasks += role.tasks;
-    all->gpus += role.tasks * role.gpus;
-    all->cpu_millis += role.tasks * role.cpu_millis;
-    all->memory_mb += role.tasks * role.memory_mb;
-    if (role.tasks < 2 || role.cpu_millis == 0 || role.len == 0)
+    all->tasks += role->tasks;
+    all->gpus += role->tasks * role->gpus;
+    all->cpu_millis += role->tasks * role->cpu_millis;
+    all->memory_mb += role->tasks * role->memory_mb;
+    if (role->tasks < 2 || role->cpu_millis == 0 || role->len == 0)
       continue;
     pai__buf_clear(text);
-    pai__facts_put_sizes(text, role.tasks * role.gpus,
-                         role.tasks * role.cpu_millis,
-                         role.tasks * role.memory_mb);
+    pai__facts_put_sizes(text, role->tasks * role->gpus,
+                         role->tasks * role->cpu_millis,
+                         role->tasks * role->memory_mb);
     pai__buf_str(text, " in all");
-    rc = hint(f, role.at.start, text, cb, user_data);
+    rc = hint(f, role->at.start, text, cb, user_data);
   }
   return rc;
 }

@@ -199,7 +199,7 @@ int pai__facts_names(const pai__facts *f, const pai__facts_visitor *visitor)
 {
   walker w = { .f = f, .to = visitor };
 
-  if (f->rules == NULL || f->tree->count == 0)
+  if (!f->job || f->tree->count == 0)
     return PAI_OK;
   return walk(&w, f->rules, 0, 0);
 }

@@ -45,18 +45,26 @@ int pai__facts_open(pai__facts *f, const pai__language_text *t, size_t at)
   if (rc < 0)
     return rc;
   f->text = f->scan != NULL ? f->scan->text : f->tree->text;
-  if (t->kind == PAI__LANGUAGE_JOB)
-    f->rules = f->version == 1 ? &pai__rules_v1 : &pai__rules_v2;
+  f->job = t->kind == PAI__LANGUAGE_JOB;
+  f->rules = f->version == 1 ? &pai__rules_v1 : &pai__rules_v2;
+  if (!f->job)
+    rc = pai__facts_cluster_rules(f, t->kind);
+  if (rc < 0)
+    return rc;
+  f->version = f->job ? f->version : 0;
   if (f->tree->count == 0)
     return PAI_OK;
   rc = pai__index_init(&f->index, f->tree, f->alloc, NULL, NULL);
   if (rc == PAI_OK)
     rc = pai__secrets_suspect(&f->secrets, f->tree, 0, (uint32_t)f->len);
+  if (rc == PAI_OK && f->job)
+    rc = pai__facts_read_roles(f);
   return rc;
 }
 
 void pai__facts_close(pai__facts *f)
 {
+  pai__free(f->alloc, f->roles, f->role_cap * sizeof(*f->roles));
   pai__secrets_dispose(&f->secrets);
   pai__index_dispose(&f->index);
   pai__tree_free(f->tree);
@@ -129,6 +137,13 @@ size_t pai__facts_eol(const pai__facts *f, size_t at)
   while (at < f->len && !is_break(f->text[at]))
     at++;
   return at;
+}
+
+bool pai__facts_one_line(const pai__facts *f, pai__span span)
+{
+  while (span.start < span.end && !is_break(f->text[span.start]))
+    span.start++;
+  return span.start == span.end;
 }
 
 const char *pai__facts_format(pai__facts *f, const char *fmt, ...)

@@ -33,43 +33,38 @@ static enum pai__outline_kind kind_of(enum pai__spec_names names)
 static void put_scalar(pai__buf *out, const pai__facts *f, pai__node n)
 {
   const pai__tree_node *x = &f->tree->nodes[n];
-  size_t end = x->end, eol = pai__facts_eol(f, x->start);
 
   if (pai__secrets_hide(&f->secrets, n)) {
     pai__buf_str(out, PAI__MASK);
     return;
   }
-  if (x->type >= PAI__SEQUENCE || end > eol || end - x->start > MOST_DETAIL)
+  if (x->type >= PAI__SEQUENCE || x->end - x->start > MOST_DETAIL ||
+      !pai__facts_one_line(f, (pai__span){ x->start, x->end }))
     return;
-  pai__buf_add(out, f->text + x->start, end - x->start);
+  pai__buf_add(out, f->text + x->start, x->end - x->start);
 }
 
 /* Appends what a role requests: "4 tasks, 8 GPUs, 64 CPUs, 256 GiB". */
-static void put_role(pai__buf *out, const pai__facts *f, pai__node node)
+static void put_role(pai__buf *out, const pai__facts_role *role)
 {
-  pai__facts_roles walk = pai__facts_roles_iter(f);
-  pai__facts_role role;
-
-  while (pai__facts_role_next(&walk, &role)) {
-    if (role.node != node)
-      continue;
-    pai__buf_printf(out, "%llu task%s, ", (unsigned long long)role.tasks,
-                    role.tasks == 1 ? "" : "s");
-    pai__facts_put_sizes(out, role.tasks * role.gpus,
-                         role.tasks * role.cpu_millis,
-                         role.tasks * role.memory_mb);
-    return;
-  }
+  pai__buf_printf(out, "%llu task%s, ", (unsigned long long)role->tasks,
+                  role->tasks == 1 ? "" : "s");
+  pai__facts_put_sizes(out, role->tasks * role->gpus,
+                       role->tasks * role->cpu_millis,
+                       role->tasks * role->memory_mb);
 }
 
 static int tell(const outliner *o, pai__outline_item *item, pai__node n)
 {
+  const pai__facts_role *role = NULL;
   pai__buf detail;
   int rc;
 
   pai__buf_init(&detail, o->f->alloc);
   if (item->kind == PAI__OUTLINE_ROLE)
-    put_role(&detail, o->f, n);
+    role = pai__facts_role_by_node(o->f, n);
+  if (role != NULL)
+    put_role(&detail, role);
   else if (item->kind == PAI__OUTLINE_PREREQUISITE)
     pai__buf_str(&detail, pai__tree_look_text(o->f->tree, n, "type", ""));
   else

@@ -11,6 +11,16 @@
 #include "spec/template/template.h"
 #include "spec/variables.h"
 
+/* What a task role requests. */
+typedef struct pai__facts_role {
+  pai__node key;                               /* of v2; PAI__NO_NODE for v1 */
+  pai__node node;                              /* its mapping */
+  const char *name;                            /* or "" */
+  size_t len;                                  /* of the name */
+  pai__span at;                                /* its name in the text */
+  uint64_t tasks, gpus, memory_mb, cpu_millis; /* of each task, but tasks */
+} pai__facts_role;
+
 /* A text while one question about it is answered. */
 typedef struct pai__facts {
   const pai_alloc *alloc;
@@ -20,9 +30,12 @@ typedef struct pai__facts {
                       could be parsed */
   pai__tree *scan; /* the text as it is, without nodes; NULL: all was parsed */
   int version;     /* of a job file: 1, 2 or 0 */
-  const pai__spec_rule *rules; /* NULL: no job file */
+  bool job;        /* it is a job file */
+  const pai__spec_rule *rules;
   pai__index index;
   pai__secrets secrets;
+  pai__facts_role *roles; /* in the order of the file */
+  size_t nroles, role_cap;
   pai__arena arena; /* for strings that live as long as this */
 } pai__facts;
 
@@ -42,6 +55,8 @@ bool pai__facts_is_json(const pai__facts *f);
 /* Returns the first and the last byte of a line. */
 size_t pai__facts_line(const pai__facts *f, size_t at);
 size_t pai__facts_eol(const pai__facts *f, size_t at);
+/* Returns whether a span is on one line. */
+bool pai__facts_one_line(const pai__facts *f, pai__span span);
 /* Makes a string in the arena; NULL when out of memory. */
 const char *pai__facts_format(pai__facts *f, const char *fmt, ...)
   PAI__PRINTF(2, 3);
@@ -49,28 +64,20 @@ const char *pai__facts_format(pai__facts *f, const char *fmt, ...)
  * written as it is read. */
 bool pai__facts_inner(const pai__facts *f, pai__node n, pai__span *span);
 
+/* cluster_rules.c: sets the rules of a file of a cluster.  PAI_OK or
+ * PAI_ENOMEM. */
+int pai__facts_cluster_rules(pai__facts *f, enum pai__language_kind kind);
+
 /* --- task roles (roles.c) -------------------------------------------------- */
 
-/* What a task role requests. */
-typedef struct pai__facts_role {
-  pai__node key;                               /* of v2; PAI__NO_NODE for v1 */
-  pai__node node;                              /* its mapping */
-  const char *name;                            /* or "" */
-  size_t len;                                  /* of the name */
-  pai__span at;                                /* its name in the text */
-  uint64_t tasks, gpus, memory_mb, cpu_millis; /* of each task, but tasks */
-} pai__facts_role;
-
-/* Walks through the task roles, in the order of the file. */
-typedef struct pai__facts_roles {
-  const pai__facts *f;
-  pai__tree_walk walk;
-} pai__facts_roles;
-pai__facts_roles pai__facts_roles_iter(const pai__facts *f);
-bool pai__facts_role_next(pai__facts_roles *walk, pai__facts_role *role);
-/* Finds the role whose commands or hooks a pointer leads through. */
-bool pai__facts_role_of(const pai__facts *f, const char *pointer,
-                        pai__facts_role *role);
+/* Lists the task roles.  Returns PAI_OK or PAI_ENOMEM. */
+int pai__facts_read_roles(pai__facts *f);
+/* Returns the role of a mapping, or NULL. */
+const pai__facts_role *pai__facts_role_by_node(const pai__facts *f,
+                                               pai__node node);
+/* Returns the role whose mapping or hooks a pointer leads through, or NULL. */
+const pai__facts_role *pai__facts_role_of(const pai__facts *f,
+                                          const char *pointer);
 /* Calls for each port label of a role, and ssh and http. */
 typedef int (*pai__facts_label_cb)(void *user_data, const char *label,
                                    size_t len);

@@ -44,39 +44,59 @@ static void read_sizes(const pai__facts *f, pai__facts_role *role)
   role->cpu_millis = milli_cpus(f, in, cpus[old], old ? 1 : 0);
 }
 
-pai__facts_roles pai__facts_roles_iter(const pai__facts *f)
+static pai__facts_role read_role(const pai__facts *f, pai__node n)
 {
-  pai__facts_roles walk = { f, { NULL, NULL, 0, 0, false } };
-  pai__node n = PAI__NO_NODE;
+  pai__facts_role role = { .key = PAI__NO_NODE, .node = n, .name = "" };
+  pai__node name = n;
 
-  if (f->rules != NULL && f->tree->count > 0)
-    n = pai__tree_get(f->tree, 0, "taskRoles");
-  if (pai__tree_is(f->tree, n, f->version == 1 ? PAI__SEQUENCE : PAI__MAPPING))
-    walk.walk = pai__tree_iter(f->tree, n);
-  return walk;
-}
-
-bool pai__facts_role_next(pai__facts_roles *walk, pai__facts_role *role)
-{
-  const pai__facts *f = walk->f;
-  pai__node n = pai__tree_next(&walk->walk), name = n;
-
-  if (n == PAI__NO_NODE)
-    return false;
-  *role = (pai__facts_role){ .key = PAI__NO_NODE, .node = n, .name = "" };
   if (f->version == 1) {
     name = pai__tree_look(f->tree, n, "name");
   } else {
-    role->key = n;
-    role->node = pai__tree_value(f->tree, n);
+    role.key = n;
+    role.node = pai__tree_value(f->tree, n);
   }
   if (pai__tree_is(f->tree, name, PAI__STRING)) {
-    role->name = pai__tree_str(f->tree, name, &role->len);
-    role->at =
+    role.name = pai__tree_str(f->tree, name, &role.len);
+    role.at =
       (pai__span){ f->tree->nodes[name].start, f->tree->nodes[name].end };
   }
-  read_sizes(f, role);
-  return true;
+  read_sizes(f, &role);
+  return role;
+}
+
+int pai__facts_read_roles(pai__facts *f)
+{
+  pai__tree_walk walk;
+  pai__node n = pai__tree_get(f->tree, 0, "taskRoles");
+
+  if (!pai__tree_is(f->tree, n,
+                    f->version == 1 ? PAI__SEQUENCE : PAI__MAPPING))
+    return PAI_OK;
+  walk = pai__tree_iter(f->tree, n);
+  while ((n = pai__tree_next(&walk)) != PAI__NO_NODE) {
+    if (PAI__VEC_ROOM(f->alloc, f->roles, f->nroles, f->role_cap) < 0)
+      return PAI_ENOMEM;
+    f->roles[f->nroles++] = read_role(f, n);
+  }
+  return PAI_OK;
+}
+
+/* Roles are in the order of the text, and so of their nodes, unless there are
+ * merge keys. */
+const pai__facts_role *pai__facts_role_by_node(const pai__facts *f,
+                                               pai__node node)
+{
+  size_t low = 0, high = f->nroles;
+
+  while (low < high) {
+    size_t mid = (low + high) / 2;
+
+    if (f->roles[mid].node < node)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low < f->nroles && f->roles[low].node == node ? &f->roles[low] : NULL;
 }
 
 /* Returns the token after the last "taskRoles" of a pointer. */
@@ -91,28 +111,23 @@ static const char *role_token(const char *pointer, size_t *len)
   return found;
 }
 
-bool pai__facts_role_of(const pai__facts *f, const char *pointer,
-                        pai__facts_role *role)
+const pai__facts_role *pai__facts_role_of(const pai__facts *f,
+                                          const char *pointer)
 {
-  size_t len;
+  size_t len, index = 0;
   const char *token = role_token(pointer, &len);
-  pai__facts_roles walk = pai__facts_roles_iter(f);
 
-  for (uint32_t i = 0; token != NULL && pai__facts_role_next(&walk, role);
-       i++) {
-    char number[16];
-    size_t n = sizeof(number);
-    uint32_t rest = i;
-
-    do
-      number[--n] = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (f->version == 1
-          ? sizeof(number) - n == len && memcmp(number + n, token, len) == 0
-          : role->len == len && memcmp(role->name, token, len) == 0)
-      return true;
+  if (token == NULL)
+    return NULL;
+  if (f->version == 1) {
+    for (size_t i = 0; i < len && index < f->nroles; i++)
+      index = index * 10 + (size_t)(token[i] - '0');
+    return index < f->nroles ? &f->roles[index] : NULL;
   }
-  return false;
+  for (size_t i = 0; i < f->nroles; i++)
+    if (f->roles[i].len == len && memcmp(f->roles[i].name, token, len) == 0)
+      return &f->roles[i];
+  return NULL;
 }
 
 int pai__facts_labels(const pai__facts *f, const pai__facts_role *role,

@@ -9,11 +9,6 @@ typedef struct folder {
   void *user_data;
 } folder;
 
-static bool spans_lines(const pai__facts *f, pai__span span)
-{
-  return pai__facts_eol(f, span.start) < span.end;
-}
-
 /* Returns a span without the white space at its end. */
 static pai__span trimmed(const pai__facts *f, pai__span span)
 {
@@ -29,9 +24,9 @@ static int fold_value(const folder *fold, pai__node n, size_t start)
   const pai__tree_node *x = &fold->f->tree->nodes[n];
   pai__span span = trimmed(fold->f, (pai__span){ start, x->end });
 
-  return spans_lines(fold->f, span)
-           ? fold->cb(fold->user_data, span, PAI__FOLDING_REGION)
-           : PAI_OK;
+  return pai__facts_one_line(fold->f, span)
+           ? PAI_OK
+           : fold->cb(fold->user_data, span, PAI__FOLDING_REGION);
 }
 
 static int fold_values(const folder *fold)

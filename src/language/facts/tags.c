@@ -63,8 +63,27 @@ void pai__facts_tag_split(const pai__facts *f, const pai__facts_tag *tag,
 
 /* --- variables -------------------------------------------------------------- */
 
-/* Finds which variable a word is.  Names of task roles may have underscores,
- * so each role is tried. */
+/* Names of task roles may have underscores, so each role is tried. */
+static bool fits_role(const pai__facts *f, const pai__platform_variable *p,
+                      pai__facts_variable *v)
+{
+  pai__variable_part *part = &v->parts.part[PAI__VARIABLE_ROLE];
+  size_t before = strcspn(p->name, "{"), len = v->span.end - v->span.start;
+  const char *name = f->text + v->span.start;
+
+  if (len < before || memcmp(name, p->name, before) != 0)
+    return false;
+  for (size_t i = 0; i < MOST_ROLES && i < f->nroles; i++) {
+    v->parts = (pai__variable_parts){ 0 };
+    part->fixed = f->roles[i].name;
+    part->len = f->roles[i].len;
+    if (part->len > 0 && pai__variable_fits(p, name, len, &v->parts))
+      return true;
+  }
+  return false;
+}
+
+/* Finds which variable a word is. */
 static void find_variable(const pai__facts *f, pai__facts_variable *v)
 {
   const char *name = f->text + v->span.start;
@@ -72,25 +91,12 @@ static void find_variable(const pai__facts *f, pai__facts_variable *v)
 
   for (const pai__platform_variable *p = pai__platform_variables;
        p->name != NULL && v->is == NULL; p++) {
-    pai__facts_roles walk = pai__facts_roles_iter(f);
-    pai__facts_role role;
-
-    if (p->v1 && f->version != 1)
-      continue;
     v->parts = (pai__variable_parts){ 0 };
-    if (!pai__variable_has(p, PAI__VARIABLE_ROLE)) {
-      v->is = pai__variable_fits(p, name, len, &v->parts) ? p : NULL;
-      continue;
-    }
-    for (int i = 0;
-         i < MOST_ROLES && v->is == NULL && pai__facts_role_next(&walk, &role);
-         i++) {
-      v->parts = (pai__variable_parts){ 0 };
-      v->parts.part[PAI__VARIABLE_ROLE].fixed = role.name;
-      v->parts.part[PAI__VARIABLE_ROLE].len = role.len;
-      if (role.len > 0 && pai__variable_fits(p, name, len, &v->parts))
-        v->is = p;
-    }
+    if ((!p->v1 || f->version == 1) &&
+        (pai__variable_has(p, PAI__VARIABLE_ROLE)
+           ? fits_role(f, p, v)
+           : pai__variable_fits(p, name, len, &v->parts)))
+      v->is = p;
   }
 }
 

@@ -112,8 +112,7 @@ static int tell(tokens *t, pai__token_cb cb, void *user_data)
   for (size_t i = 0; rc == PAI_OK && i < t->len; i++) {
     const token *x = &t->list[i];
 
-    if (x->span.start < last ||
-        pai__facts_eol(t->f, x->span.start) < x->span.end)
+    if (x->span.start < last || !pai__facts_one_line(t->f, x->span))
       continue; /* inside of another, or on several lines */
     rc = cb(user_data, x->span, x->type, x->modifiers);
     last = x->span.end;

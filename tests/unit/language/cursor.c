@@ -47,13 +47,16 @@ const char cursor_job[] =
 cursor_text cursor_open(const char *marked, const pai_alloc *alloc)
 {
   cursor_text c = { .at = strcspn(marked, "^") };
+  enum pai__language_kind kind;
 
   assert_true(marked[c.at] == '^');
   c.text = test_buf();
   pai__buf_add(&c.text, marked, c.at);
   pai__buf_str(&c.text, marked + c.at + 1);
+  kind = pai__language_detect(NULL, pai__buf_text(&c.text), c.text.len);
   c.t = (pai__language_text){ pai__buf_text(&c.text), c.text.len,
-                              PAI__LANGUAGE_JOB,
+                              kind != PAI__LANGUAGE_OTHER ? kind
+                                                          : PAI__LANGUAGE_JOB,
                               alloc != NULL ? alloc : &pai__libc_alloc };
   return c;
 }

@@ -13,7 +13,8 @@ typedef struct cursor_text {
   pai__language_text t;
 } cursor_text;
 
-/* The text must have a marker, and is a job file.  With an alloc, questions
+/* The text must have a marker, and is a job file
+ * unless it looks like another.  With an alloc, questions
  * use it. */
 cursor_text cursor_open(const char *marked, const pai_alloc *alloc);
 void cursor_close(cursor_text *c);

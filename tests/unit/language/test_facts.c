@@ -45,6 +45,8 @@ static const language languages[] = {
   { "cluster by name", "/x/pai_cluster_a.json", "{}", PAI__LANGUAGE_CLUSTER },
   { "deeper keys do not count", "x.yaml", "a:\n  taskRoles: 1\n",
     PAI__LANGUAGE_OTHER },
+  { "brackets before it", NULL, "x: { a: { b: 1 } }\nnodes: []\n",
+    PAI__LANGUAGE_CLUSTER },
   { "nor does a value", NULL, "a: taskRoles\n", PAI__LANGUAGE_OTHER },
   { "content before name", "x.pai.yaml", "nodes: []\n",
     PAI__LANGUAGE_CLUSTER },

@@ -267,6 +267,35 @@ static const row texts[] = {
     { "PAI_HOST_IP_w_1" } },
 };
 
+/* Files of clusters, by the tables that read them. */
+static const row clusters[] = {
+  { "a node, by its needed fields first",
+    "nodes:\n  - name: a\n    ^\nskus: {}\n",
+    { "*sku -> sku: ${1} (its type of machine, of skus)", "rack -> rack: " },
+    { "name", "protocolVersion" } },
+  { "a new SKU",
+    "skus:\n  ^\nnodes: []\n",
+    { "SKU -> ${1:name}:\n    ${2} (new entry)" },
+    { "gpu" } },
+  { "fields of a SKU",
+    "skus:\n  x:\n    used: { ^ }\nnodes: []\n",
+    { "cpus -> cpus: ", "memory -> memory: " },
+    { "gpu" } },
+  { "a flag",
+    "virtualClusters: { a: { stopped: ^ } }\nnodes: []\n",
+    { "true", "false" },
+    { NULL } },
+  { "HiveD",
+    "physicalCluster:\n  cellTypes:\n    a:\n      ^\n",
+    { "*childCellType -> childCellType: ${1} (type of the cells in it)" },
+    { "skuTypes" } },
+  { "shares of HiveD",
+    "physicalCluster: {}\nvirtualClusters:\n  a:\n    virtualCells:\n    - "
+    "cellType: x\n      ^\n",
+    { "cellNumber -> cellNumber: ${1:0} (number of these cells)" },
+    { "cellType" } },
+};
+
 /* A line of the completions begins with a label. */
 static bool has_label(const char *all, const char *label)
 {
@@ -300,6 +329,7 @@ static void check_row(const void *of)
 TEST_TABLE(check_row, keys);
 TEST_TABLE(check_row, values);
 TEST_TABLE(check_row, texts);
+TEST_TABLE(check_row, clusters);
 
 /* The whole piece is a valid job, once its places are filled in. */
 static int on_piece(void *user_data, const pai__completion *c)

@@ -133,6 +133,10 @@ static const row rows[] = {
     "taskRoles:\n  w:\n    inst^ances: 3\n",
     "instances",
     { "number of tasks" } },
+  { "a field of a cluster",
+    "nodes: [ { na^me: n } ]\n",
+    "name",
+    { "**name**: text, required\n\nits name; gpu[01-16] for many" } },
   { "nothing in a comment", JOB "# ^\n", NULL, { NULL } },
   { "nothing for a field that is unknown", JOB "x^y: 1\n", NULL, { NULL } },
 };
