@@ -71,9 +71,10 @@ typedef struct pai_language_options {
    *  NULL: there are none. */
   int (*other)(void *user_data, uint64_t request, const char *method,
                const char *params, size_t len);
-  /** The client has cancelled a request that `other` has received; it must
-   *  still be answered.  NULL is allowed. */
-  void (*cancel)(void *user_data, uint64_t request);
+  /** The client has cancelled a request that `other` has received, which must
+   *  still be answered; or a question of `ask` is not needed any more, and need
+   *  not be answered.  NULL is allowed. */
+  void (*cancel)(void *user_data, uint64_t number);
   const char *docs;  /**< URL of a page with an anchor for each code of a
                           diagnostic, as docs/guide/problems.md; NULL: none;
                           copied.  The client's setting `docs` replaces it */

@@ -40,9 +40,15 @@ void helper_call_free(helper_call *c)
 
 void helper_calls_cancel(helper_editor *e)
 {
-  for (helper_call *c = e->calls; c != NULL; c = c->next)
+  helper_call *next;
+
+  for (helper_call *c = e->calls; c != NULL; c = next) {
+    next = c->next;
     if (c->op != NULL)
       pai_op_cancel(c->op);
+    else
+      helper_call_free(c);
+  }
 }
 
 void helper_calls_resume(helper_editor *e)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CHUNK = 65536, LOW_WATER = 256 << 10 };
+enum { CHUNK = 65536, LOW_WATER = 256 << 10, QUIET_MS = 300 };
 
 static void give_up(helper_editor *e, const char *what)
 {
@@ -124,6 +124,7 @@ void helper_editor_close(helper_editor *e)
   (void)pai_language_ended(e->language, &code);
   helper_calls_cancel(e);
   close_handle((uv_handle_t *)&e->work);
+  close_handle((uv_handle_t *)&e->quiet);
   close_handle((uv_handle_t *)e->in);
   if (e->out != e->in)
     close_handle((uv_handle_t *)e->out);
@@ -221,6 +222,16 @@ void helper_editor_wake(helper_editor *e)
     (void)uv_idle_start(&e->work, on_work);
 }
 
+static void on_quiet(uv_timer_t *timer)
+{
+  helper_ask_waiting(timer->data);
+}
+
+void helper_editor_when_quiet(helper_editor *e)
+{
+  (void)uv_timer_start(&e->quiet, on_quiet, QUIET_MS, 0);
+}
+
 /* --- in ----------------------------------------------------------------------------- */
 
 static void take_messages(helper_editor *e)
@@ -268,6 +279,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
   (void)buf;
   if (n > 0) {
+    if (uv_is_active((uv_handle_t *)&e->quiet))
+      helper_editor_when_quiet(e);
     frame_add(&e->frames, (size_t)n);
     take_messages(e);
   } else if (n < 0) {
@@ -301,8 +314,9 @@ static helper_editor *new_editor(helper *h)
     return NULL;
   }
   (void)uv_idle_init(&h->uv, &e->work);
-  e->work.data = e;
-  e->handles_open = 1;
+  (void)uv_timer_init(&h->uv, &e->quiet);
+  e->work.data = e->quiet.data = e;
+  e->handles_open = 2;
   e->next = h->editors;
   h->editors = e;
   return e;

@@ -311,26 +311,51 @@ static void on_snapshot(void *user_data, int status,
   helper_call_free(c);
 }
 
-void helper_ask_estimate(helper_editor *e, uint64_t question, const char *text,
-                         size_t len)
+/* Asks, and frees a call that needs no answer of a cluster. */
+static void begin_estimate(helper_call *c)
 {
+  helper_editor *e = c->editor;
   const char *why;
-  helper_call *c = new_question(e, question);
-  pai_client *client =
-    c != NULL ? helper_cluster_find(e, c->cluster, &why) : NULL;
+  pai_client *client = helper_cluster_find(e, c->cluster, &why);
   const pai_sched *sched =
     client != NULL ? helper_cluster_sched(e, c->cluster) : NULL;
 
-  if (c != NULL)
-    c->text = strndup(text, len);
-  if (sched != NULL && c->text != NULL)
-    answer_estimate(e, question, sched, c->text);
-  else if (client != NULL && c->text != NULL &&
+  c->waits = false;
+  if (sched != NULL)
+    answer_estimate(e, c->question, sched, c->text);
+  else if (client != NULL &&
            pai_client_call(&c->op, client, "scheduler.snapshot", "{}",
                            on_snapshot, c, NULL) == PAI_OK)
     return;
   else
-    answer(e, question, NULL);
+    answer(e, c->question, NULL);
+  helper_call_free(c);
+}
+
+void helper_ask_waiting(helper_editor *e)
+{
+  helper_call *next;
+
+  for (helper_call *c = e->calls; c != NULL; c = next) {
+    next = c->next;
+    if (c->waits)
+      begin_estimate(c);
+  }
+}
+
+void helper_ask_estimate(helper_editor *e, uint64_t question, const char *text,
+                         size_t len)
+{
+  helper_call *c = new_question(e, question);
+
+  if (c != NULL)
+    c->text = strndup(text, len);
+  if (c != NULL && c->text != NULL) {
+    c->waits = true;
+    helper_editor_when_quiet(e);
+    return;
+  }
+  answer(e, question, NULL);
   if (c != NULL)
     helper_call_free(c);
 }

@@ -33,6 +33,7 @@ typedef struct helper_call {
   helper_editor *editor;
   uint64_t request; /* 0: a question of the language server */
   uint64_t question;
+  bool waits;    /* a question that is asked when the editor is quiet */
   pai_op *op;    /* NULL: it has called back */
   char *token;   /* JSON: of the partial results; NULL: none */
   char *text;    /* of a question about a job: its file */
@@ -52,8 +53,9 @@ struct helper_editor {
     uv_pipe_t pipe;
     uv_tty_t tty;
   } handles[2];
-  int files[2];   /* descriptors that are no streams, or -1 */
-  uv_idle_t work; /* runs as long as there is work */
+  int files[2];     /* descriptors that are no streams, or -1 */
+  uv_idle_t work;   /* runs as long as there is work */
+  uv_timer_t quiet; /* ends when the editor has said nothing for a while */
   uv_poll_t parent;
   int parent_fd; /* -1: none */
   frame_reader frames;
@@ -93,6 +95,8 @@ void helper_editor_close(helper_editor *e);
 size_t helper_editor_pending(const helper_editor *e);
 /* Frees an editor that was closed when it has no calls any more. */
 void helper_calls_done(helper_editor *e);
+/* Calls helper_ask_waiting() when the editor has been quiet for a while. */
+void helper_editor_when_quiet(helper_editor *e);
 /* Lets the language server do what has become possible. */
 void helper_editor_wake(helper_editor *e);
 
@@ -106,7 +110,7 @@ int helper_watch_process(int64_t pid);
 /* Callbacks of the language server; user_data is the editor. */
 int helper_other(void *user_data, uint64_t request, const char *method,
                  const char *params, size_t len);
-void helper_cancel(void *user_data, uint64_t request);
+void helper_cancel(void *user_data, uint64_t number);
 void helper_ask(void *user_data, uint64_t question, int kind, const char *text,
                 size_t len);
 
@@ -166,5 +170,7 @@ bool helper_cluster_choose(helper_editor *e, const char *alias);
 void helper_ask_names(helper_editor *e, uint64_t question);
 void helper_ask_estimate(helper_editor *e, uint64_t question, const char *text,
                          size_t len);
+/* Asks what has waited. */
+void helper_ask_waiting(helper_editor *e);
 
 #endif

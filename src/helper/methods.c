@@ -55,14 +55,18 @@ void helper_ask(void *user_data, uint64_t question, int kind, const char *text,
     helper_ask_estimate(user_data, question, text, len);
 }
 
-void helper_cancel(void *user_data, uint64_t request)
+void helper_cancel(void *user_data, uint64_t number)
 {
   const helper_editor *e = user_data;
+  helper_call *c = e->calls;
 
-  for (helper_call *c = e->calls; c != NULL; c = c->next)
-    if (c->request == request && c->op != NULL) {
-      c->cancelled = true;
-      pai_op_cancel(c->op);
-      return;
-    }
+  while (c != NULL && c->request != number && c->question != number)
+    c = c->next;
+  if (c == NULL)
+    return;
+  c->cancelled = true;
+  if (c->op != NULL)
+    pai_op_cancel(c->op);
+  else if (c->waits)
+    helper_call_free(c);
 }

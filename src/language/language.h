@@ -242,6 +242,9 @@ const pai__cluster_names *pai__language_cluster(const pai_language *l);
 /* Returns a line about the wait of a document's job; asks if it is not known.
  * NULL: not known (yet). */
 const char *pai__language_estimate(pai_language *l, pai__language_doc *doc);
+/* Forgets the estimate, and tells the host that a question of it is not needed
+ * any more. */
+void pai__language_drop_question(pai_language *l, pai__language_doc *doc);
 int pai__language_answered(pai_language *l, uint64_t question,
                            const char *json, size_t len, pai_error **err);
 int pai__language_forgotten(pai_language *l, pai_error **err);

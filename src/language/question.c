@@ -73,13 +73,24 @@ static int take_names(pai_language *l, const pai__tree *t, pai_error **err)
 
 /* --- estimates ------------------------------------------------------------------ */
 
+void pai__language_drop_question(pai_language *l, pai__language_doc *doc)
+{
+  uint64_t question = doc->estimate.question;
+
+  doc->estimate.question = 0;
+  doc->estimate.stamp = 0;
+  if (question != 0 && l->o.cancel != NULL)
+    l->o.cancel(l->o.user_data, question);
+}
+
 const char *pai__language_estimate(pai_language *l, pai__language_doc *doc)
 {
   pai__language_wait *e = &doc->estimate;
 
   if (l->o.ask == NULL || doc->kind != PAI__LANGUAGE_JOB || doc->lost)
     return NULL;
-  if (e->stamp != doc->stamp && e->question == 0) {
+  if (e->stamp != doc->stamp) {
+    pai__language_drop_question(l, doc);
     e->stamp = doc->stamp;
     e->question = ++l->numbers;
     l->o.ask(l->o.user_data, e->question, PAI_LANGUAGE_ESTIMATE,
@@ -236,12 +247,8 @@ int pai__language_forgotten(pai_language *l, pai_error **err)
 {
   const pai__map_entry *e;
 
-  for (size_t i = 0; (e = pai__map_next(&l->docs.by_uri, &i)) != NULL;) {
-    pai__language_doc *doc = e->value;
-
-    doc->estimate.stamp = 0;
-    doc->estimate.question = 0; /* a late answer is ignored */
-  }
+  for (size_t i = 0; (e = pai__map_next(&l->docs.by_uri, &i)) != NULL;)
+    pai__language_drop_question(l, e->value);
   drop_names(l);
   l->names.question = 0;
   if (l->state == PAI__LANGUAGE_RUNNING)

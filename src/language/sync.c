@@ -105,6 +105,7 @@ PAI__LANGUAGE_HANDLER(close)
     return pai__language_refuse(r, PAI__RPC_INVALID_PARAMS,
                                 "this document is not open: %.300s",
                                 (const char *)uri.data);
+  pai__language_drop_question(l, doc);
   pai__docs_close(&l->docs, doc);
   return l->client.pulls ? PAI_OK
                          : pai__language_publish_none(l, uri.data, r->err);
