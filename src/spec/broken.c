@@ -264,7 +264,7 @@ int pai__spec_tree_broken(pai__tree **out, int *version, bool *whole,
     close_brackets(&b);
   rc = pai__buf_ok(&b.text) ? parse(&b, out) : PAI_ENOMEM;
   *whole = rc == PAI_OK && b.text.len == len;
-  cursor = at <= len ? line_of(&b, at) : 0;
+  cursor = rc == PAI_EINVAL && at <= len ? line_of(&b, at) : 0;
   while (rc == PAI_EINVAL)
     rc = remove_one(&b, out, cursor);
   pai__buf_dispose(&b.text);

@@ -111,6 +111,7 @@ struct pai__spec_rule {
   bool declares; /* the text, or the keys, declare what they name */
   enum pai__spec_templates templates;
   const char *example; /* a usual value */
+  bool unused;         /* nothing reads it */
   bool usual;          /* a new mapping should have it, needed or not */
 };
 

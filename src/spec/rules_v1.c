@@ -42,6 +42,9 @@ static const pai__spec_rule label = { .what = "a name",
 static const pai__spec_rule integer = { .what = "this",
                                         .types = PAI__T_INT,
                                         .coerced = true };
+static const pai__spec_rule unused = {
+  .what = "this", .types = PAI__T_INT, .coerced = true, .unused = true
+};
 static const pai__spec_rule minimum = { .what = "a minimum of tasks",
                                         .types = PAI__T_INT | PAI__T_NULL,
                                         .coerced = true,
@@ -107,7 +110,7 @@ static const pai__spec_field job_fields[] = {
     "virtual cluster of the job" },
   { "taskRoles", &roles, PAI__NEEDED, "task roles" },
   { "gpuType", &text, NULL, "GPU type of all tasks" },
-  { "killAllOnCompletedTaskNumber", &integer, NULL, "not used" },
+  { "killAllOnCompletedTaskNumber", &unused, NULL, "not used" },
   { "retryCount", &retries, "0",
     "number of retries of a failed job; -1, -2: unlimited" },
   { "jobEnvs", &envs, NULL, "variables for all tasks" },

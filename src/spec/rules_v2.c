@@ -12,6 +12,9 @@ static const pai__spec_rule text = { .what = "this", .types = PAI__T_STRING };
 static const pai__spec_rule texts = { .what = "this",
                                       .types = PAI__T_LIST,
                                       .values = &text };
+static const pai__spec_rule unused_texts = {
+  .what = "this", .types = PAI__T_LIST, .values = &text, .unused = true
+};
 #define FREE_RULE .what = "this", .types = PAI__T_MAPPING, .open = true
 static const pai__spec_rule parameters = { FREE_RULE,
                                            .key_names = PAI__NAMES_PARAMETER,
@@ -103,10 +106,10 @@ static const pai__spec_field image_fields[] = {
   { "auth", &auth, NULL, "login at the image's registry" },
   { 0 }
 };
-#define PLUGIN_FIELDS                                            \
-  { "plugin", &text, NULL, "runtime plugin that fetches it" },   \
-  {                                                              \
-    "require", &texts, NULL, "other prerequisites; not acted on" \
+#define PLUGIN_FIELDS                                                   \
+  { "plugin", &text, NULL, "runtime plugin that fetches it" },          \
+  {                                                                     \
+    "require", &unused_texts, NULL, "other prerequisites; not acted on" \
   }
 
 static const pai__spec_field script_fields[] = { COMMON_FIELDS(&text),
@@ -350,10 +353,31 @@ static const pai__spec_rule boolean = { .what = "this",
 static const pai__spec_rule runtime = { .what = "a runtime",
                                         .types = PAI__T_STRING | PAI__T_NULL,
                                         .words = runtime_words };
+static const pai__spec_rule of_secret = { .what = "this",
+                                          .types = PAI__T_STRING,
+                                          .names = PAI__NAMES_SECRET };
+static const pai__spec_rule anywhere = { .what = "this",
+                                         .types = PAI__T_BOOL,
+                                         .example = "false" };
+static const pai__spec_field variable_fields[] = {
+  { "secret", &of_secret, NULL, "name of the secret with its value" },
+  { "value", &text, NULL, "its value" },
+  { "container", &anywhere, "true",
+    "false: not set in a container, where paths differ" },
+  { 0 }
+};
+static const pai__spec_rule variable = { .what = "a variable",
+                                         .types =
+                                           PAI__T_STRING | PAI__T_MAPPING,
+                                         .fields = variable_fields };
+static const pai__spec_rule known_variables = { .what = "variables",
+                                                .types = PAI__T_MAPPING,
+                                                .values = &variable };
 static const pai__spec_rule variables = { .what = "variables",
                                           .types = PAI__T_MAPPING |
                                                    PAI__T_INT | PAI__T_NULL,
-                                          .open = true };
+                                          .open = true,
+                                          .known = &known_variables };
 static const pai__spec_rule gpu_memory = { .what = "an amount of memory",
                                            .types = PAI__T_INT | PAI__T_NULL,
                                            .has_min = true };

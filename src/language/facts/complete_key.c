@@ -152,12 +152,15 @@ static void tell_field(pai__complete_state *s, const pai__spec_field *field)
                         .is_snippet = !has_colon(s),
                         .detail = field->says,
                         .documentation = describe(s, &ruled),
+                        .deprecated = field->rule->unused,
                         .required = field->absent == PAI__NEEDED };
 
   if (c.documentation == NULL)
     c.insert = NULL;
   pai__complete_tell(s, &c,
-                     c.required ? PAI__GROUP_REQUIRED : PAI__GROUP_USUAL);
+                     c.required     ? PAI__GROUP_REQUIRED
+                     : c.deprecated ? PAI__GROUP_LAST
+                                    : PAI__GROUP_USUAL);
 }
 
 /* Returns whether a field is in all shapes. */

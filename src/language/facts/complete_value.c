@@ -46,6 +46,7 @@ static const char *detail_of(const pai__facts_name *name)
   switch (name->kind) {
   case PAI__NAMES_ROLE: return "task role";
   case PAI__NAMES_DEPLOYMENT: return "deployment";
+  case PAI__NAMES_SECRET: return "secret";
   default: return name->type != NULL ? name->type : "prerequisite";
   }
 }

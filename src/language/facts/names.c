@@ -68,6 +68,23 @@ static int in_variable(const walker *w, const pai__facts_variable *v)
   return rc;
 }
 
+/* Names in tags are names wherever they are: plugins fill in more texts than
+ * the rules know. */
+static int visit_tags(const walker *w, pai__node n)
+{
+  const pai__tree_node *x = &w->f->tree->nodes[n];
+  pai__span left = { x->start, x->end };
+  pai__facts_tag tag;
+  int rc = PAI_OK;
+
+  while (rc == PAI_OK && w->f->version != 1 &&
+         pai__facts_tag_next(w->f, left, &tag)) {
+    rc = in_tag(w, &tag);
+    left.start = tag.whole.end;
+  }
+  return rc;
+}
+
 static int visit_text(const walker *w, const pai__spec_rule *rule, pai__node n)
 {
   const pai__tree_node *x = &w->f->tree->nodes[n];
@@ -76,16 +93,12 @@ static int visit_text(const walker *w, const pai__spec_rule *rule, pai__node n)
   };
   pai__span left = text.span;
   pai__facts_variable variable;
-  pai__facts_tag tag;
   int rc = PAI_OK;
 
   if (w->to->on_text != NULL)
     rc = w->to->on_text(w->to->user_data, &text);
-  while (rc == PAI_OK && pai__facts_tag_next(w->f, left, &tag)) {
-    rc = in_tag(w, &tag);
-    left.start = tag.whole.end;
-  }
-  left = text.span;
+  if (rc == PAI_OK)
+    rc = visit_tags(w, n);
   while (rc == PAI_OK && rule->templates == PAI__TEMPLATES_COMMAND &&
          pai__facts_variable_next(w->f, left, &variable)) {
     rc = in_variable(w, &variable);
@@ -124,8 +137,9 @@ static int visit_scalar(const walker *w, const pai__spec_rule *rule,
     return rc;
   if (rule->names != PAI__NAMES_NOTHING)
     rc = visit_name(w, rule->names, rule, n, in);
-  if (rc == PAI_OK && rule->templates != PAI__TEMPLATES_NONE)
-    rc = visit_text(w, rule, n);
+  if (rc == PAI_OK)
+    rc = rule->templates != PAI__TEMPLATES_NONE ? visit_text(w, rule, n)
+                                                : visit_tags(w, n);
   return rc;
 }
 
@@ -134,6 +148,18 @@ static void enter_role(walker *w, pai__node name)
 {
   if (pai__tree_is(w->f->tree, name, PAI__STRING))
     w->role = pai__tree_str(w->f->tree, name, &w->role_len);
+}
+
+/* Visits all texts of a place of which no rule is known. */
+static int walk_unknown(const walker *w, pai__node from)
+{
+  const pai__tree *t = w->f->tree;
+  int rc = PAI_OK;
+
+  for (pai__node n = from; rc == PAI_OK && n < t->nodes[from].skip; n++)
+    if (t->nodes[n].type == PAI__STRING)
+      rc = visit_tags(w, n);
+  return rc;
 }
 
 static int walk_mapping(walker *w, const pai__spec_rule *rule, pai__node n)
@@ -159,8 +185,9 @@ static int walk_mapping(walker *w, const pai__spec_rule *rule, pai__node n)
     below = pai__spec_rule_below(rule, t, n, s, len);
     if (rule->key_names == PAI__NAMES_ROLE)
       enter_role(w, key);
-    if (rc == PAI_OK && below.rule != NULL)
-      rc = walk(w, below.rule, value, n);
+    if (rc == PAI_OK)
+      rc = below.rule != NULL ? walk(w, below.rule, value, n)
+                              : walk_unknown(w, value);
     *w = outer;
   }
   return rc;
@@ -174,7 +201,7 @@ static int walk_list(walker *w, const pai__spec_rule *rule, pai__node n)
   int rc = PAI_OK;
 
   if (inside == NULL || inside->values == NULL)
-    return rc;
+    return walk_unknown(w, n);
   for (pai__node item = n + 1; rc == PAI_OK && item < t->nodes[n].skip;
        item = t->nodes[item].skip) {
     if (w->role == NULL && w->f->version == 1)
@@ -189,7 +216,10 @@ static int walk(walker *w, const pai__spec_rule *rule, pai__node n,
                 pai__node in)
 {
   switch (w->f->tree->nodes[n].type) {
-  case PAI__MAPPING: return walk_mapping(w, rule, n);
+  case PAI__MAPPING:
+    return rule->types != PAI__T_ANY || rule->values != NULL
+             ? walk_mapping(w, rule, n)
+             : walk_unknown(w, n);
   case PAI__SEQUENCE: return walk_list(w, rule, n);
   default: return visit_scalar(w, rule, n, in);
   }

@@ -198,6 +198,14 @@ static const row values[] = {
     "^\n",
     { "x (deployment)" },
     { NULL } },
+  { "secrets of a variable",
+    JOB "extras: { openpai: { environment: { X: { secret: ^ } } } }\n",
+    { "token (secret)" },
+    { "lr" } },
+  { "fields of a variable",
+    JOB "extras:\n  openpai:\n    environment:\n      X:\n        ^\n",
+    { "secret -> secret: ${1}", "container -> container: ${1:false}" },
+    { NULL } },
   { "a mapping is no value",
     JOB "taskRoles:\n  w:\n    resourcePerInstance: ^\n",
     { NULL },
@@ -359,6 +367,26 @@ TEST(whole_job_is_valid)
   assert_string_equal(pai_spec_role_name(spec, 0), "worker");
   pai_spec_unref(spec);
   pai__buf_dispose(&text);
+}
+
+static int on_unused(void *user_data, const pai__completion *c)
+{
+  int *seen = user_data;
+
+  assert_int_equal(c->deprecated, strcmp(c->label, "require") == 0);
+  *seen += c->deprecated;
+  return PAI_OK;
+}
+
+TEST(unused_fields_are_marked)
+{
+  cursor_text c =
+    cursor_open("prerequisites:\n  - type: script\n    ^\n", NULL);
+  int seen = 0;
+
+  assert_ok(pai__complete(&c.t, c.at, NULL, on_unused, &seen, NULL));
+  assert_int_equal(seen, 1);
+  cursor_close(&c);
 }
 
 static int on_secret(void *user_data, const pai__completion *c)
