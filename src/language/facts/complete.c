@@ -3,6 +3,24 @@
 
 #include <stdio.h>
 
+/* Returns whether a text here needs a space before it: just after a colon or
+ * a dash of YAML. */
+static bool needs_space(const pai__complete_state *s)
+{
+  const char *text = s->f->text;
+  size_t at = s->replaces.start, line = pai__facts_line(s->f, at);
+
+  if (s->form == PAI__PIECE_JSON || s->place.on != PAI_ON_SPACE || at == line)
+    return false;
+  if (text[at - 1] == ':')
+    return true;
+  if (text[--at] != '-')
+    return false;
+  while (at > line && strchr(" \t-", text[at - 1]) != NULL)
+    at--;
+  return at == line;
+}
+
 void pai__complete_tell(pai__complete_state *s, pai__completion *c,
                         enum pai__complete_group group)
 {
@@ -11,6 +29,12 @@ void pai__complete_tell(pai__complete_state *s, pai__completion *c,
   if (s->rc != PAI_OK)
     return;
   if (c->label == NULL || c->insert == NULL) {
+    s->rc = PAI_ENOMEM;
+    return;
+  }
+  if (needs_space(s))
+    c->insert = pai__facts_format(s->f, " %s", c->insert);
+  if (c->insert == NULL) {
     s->rc = PAI_ENOMEM;
     return;
   }

@@ -126,3 +126,33 @@ pai__buf cursor_completions(const cursor_text *c, int *rc)
   pai_error_free(err);
   return all.out;
 }
+
+/* A line of the completions begins with a label. */
+static bool has_label(const char *all, const char *label)
+{
+  size_t len = strlen(label);
+
+  for (const char *s = all; (s = strstr(s, label)) != NULL; s++)
+    if ((s == all || s[-1] == '\n' || s[-1] == '*') &&
+        (s[len] == '\n' || strncmp(s + len, " (", 2) == 0 ||
+         strncmp(s + len, " -> ", 4) == 0))
+      return true;
+  return false;
+}
+
+void cursor_check_row(const void *of)
+{
+  const cursor_row *r = of;
+  cursor_text c = cursor_open(r->text, NULL);
+  int rc;
+  pai__buf all = cursor_completions(&c, &rc);
+
+  assert_ok(rc);
+  for (size_t i = 0; i < PAI__LEN(r->has) && r->has[i] != NULL; i++)
+    assert_has(pai__buf_text(&all), r->has[i]);
+  for (size_t i = 0; i < PAI__LEN(r->not ) && r->not [i] != NULL; i++)
+    if (has_label(pai__buf_text(&all), r->not [i]))
+      fail_msg("'%s' is among\n%s", r->not [i], pai__buf_text(&all));
+  pai__buf_dispose(&all);
+  cursor_close(&c);
+}

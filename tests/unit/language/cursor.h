@@ -28,6 +28,36 @@ const char *cursor_part(const cursor_text *c, pai__span span);
  * required ones marked by *. */
 pai__buf cursor_completions(const cursor_text *c, int *rc);
 
+/* A text with a ^ where the cursor is.  `has` are lines of the completions
+ * that must be there, `not` labels that must not; each list ends with NULL. */
+typedef struct cursor_row {
+  const char *name, *text;
+  const char *has[5], *not [4];
+} cursor_row;
+void cursor_check_row(const void *of);
+
+/* Parts of such a text. */
+#define CURSOR_JOB                               \
+  "protocolVersion: 2\n"                         \
+  "name: n\n"                                    \
+  "type: job\n"                                  \
+  "prerequisites:\n"                             \
+  "  - name: img\n"                              \
+  "    type: dockerimage\n"                      \
+  "    uri: u\n"                                 \
+  "  - name: d\n"                                \
+  "    type: data\n"                             \
+  "parameters: { lr: 1, model: { depth: 4 } }\n" \
+  "secrets: { token: hunter2 }\n"
+#define CURSOR_ROLE                                          \
+  "taskRoles:\n"                                             \
+  "  w:\n"                                                   \
+  "    instances: 2\n"                                       \
+  "    dockerImage: img\n"                                   \
+  "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0}\n" \
+  "    commands:\n"                                          \
+  "      - a\n"
+
 /* A job with prerequisites, parameters, secrets, two roles, a deployment. */
 extern const char cursor_job[];
 
