@@ -18,6 +18,7 @@
 #include <openpai/hived_host.h>
 #include <openpai/job.h>
 #include <openpai/json.h>
+#include <openpai/language.h>
 #include <openpai/loop.h>
 #include <openpai/platform.h>
 #include <openpai/policy.h>

@@ -28,16 +28,6 @@ static void too_few(pai__findings *f, const pai__spec_rule *rule, pai__node n,
   pai__find_help(f, list ? "add an item" : "add an entry");
 }
 
-static const pai__spec_field *find_field(const pai__spec_field *fields,
-                                         const char *s, size_t len)
-{
-  for (; fields != NULL && fields->name != NULL; fields++)
-    if (len > 0 && *fields->name == *s && strlen(fields->name) == len &&
-        memcmp(fields->name, s, len) == 0)
-      return fields;
-  return NULL;
-}
-
 static void unknown_key(pai__findings *f, const pai__spec_rule *rule,
                         pai__node mapping, pai__node key)
 {
@@ -58,7 +48,7 @@ static void unknown_key(pai__findings *f, const pai__spec_rule *rule,
   }
   s = pai__key_shown(f, key, &len);
   for (const pai__spec_field *p = rule->fields; p->name != NULL; p++)
-    if (find_field(p->rule->fields, s, len) != NULL) {
+    if (pai__spec_rule_field(p->rule, s, len) != NULL) {
       pai__find_help(f, "move it to %s", p->name);
       pai__mend_move(f, mapping, key, p->name);
       return;
@@ -94,7 +84,7 @@ static int check_entry(pai__findings *f, const pai__spec_rule *rule,
   pai__place here = { up, key, 0 };
   size_t len;
   const char *s = pai__tree_str(f->tree, key, &len);
-  const pai__spec_field *field = find_field(rule->fields, s, len);
+  const pai__spec_field *field = pai__spec_rule_field(rule, s, len);
   pai__node value = pai__tree_value(f->tree, key);
 
   f->place = &here;

@@ -35,6 +35,20 @@ int pai__spec_tree(pai__tree **out, int *version, pai__mended *mended,
 int pai__spec_tree_again(pai__tree **tree, int *version, const char *text,
                          size_t len, const pai_spec_options *o);
 
+/* Returns whether a text with braces may be JSON of a supported kind. */
+bool pai__spec_is_json(const char *text, size_t len);
+/* Detects the version by fields that only one version has: 1, 2, or 0 for a
+ * text that is not a mapping. */
+int pai__spec_version_of(const pai__tree *t);
+
+/* broken.c: parses a text of which some lines are wrong, without these lines;
+ * equal keys and comments in JSON are allowed.  All bytes keep their places.
+ * If the cursor is at byte `at`, its line is suspected first; SIZE_MAX: there
+ * is none.  Returns PAI_OK, PAI_ELIMIT if too much is wrong, or PAI_ENOMEM. */
+int pai__spec_tree_broken(pai__tree **out, int *version, bool *whole,
+                          const char *text, size_t len, size_t at,
+                          const pai_spec_options *o);
+
 /* limits.c: finds what exceeds the limits of the options. */
 void pai__check_limits(pai__findings *f, int version,
                        const pai_spec_options *o);

@@ -7,7 +7,7 @@
 #ifndef PAI_SRC_SPEC_RULES_H
 #define PAI_SRC_SPEC_RULES_H
 
-#include "base/base.h"
+#include "base/tree.h"
 
 #include <openpai/report.h>
 
@@ -36,6 +36,30 @@ enum pai__spec_form {
   PAI__FORM_TMP       /* a path below /tmp */
 };
 
+/* What a text or a key names.  Names of the first group are declared in the
+ * file, all others by the cluster. */
+enum pai__spec_names {
+  PAI__NAMES_NOTHING,
+  PAI__NAMES_ROLE,
+  PAI__NAMES_PREREQUISITE,
+  PAI__NAMES_DEPLOYMENT,
+  PAI__NAMES_PARAMETER,
+  PAI__NAMES_SECRET,
+  PAI__NAMES_PORT, /* a label of the role around it */
+  PAI__NAMES_VC,
+  PAI__NAMES_SKU,
+  PAI__NAMES_STORAGE,
+  PAI__NAMES_IMAGE /* as docker pull takes it */
+};
+
+/* Templates that a text may have. */
+enum pai__spec_templates {
+  PAI__TEMPLATES_NONE,
+  PAI__TEMPLATES_COMMAND, /* all, and environment variables */
+  PAI__TEMPLATES_ACCOUNT, /* $secrets */
+  PAI__TEMPLATES_PLUGIN   /* all */
+};
+
 typedef struct pai__spec_rule pai__spec_rule;
 
 /* Marks a field that must not be absent. */
@@ -54,6 +78,7 @@ typedef struct pai__spec_field {
 typedef struct pai__spec_shape {
   const char *type; /* NULL ends a list */
   const pai__spec_rule *rule;
+  const char *says; /* a one-line description */
 } pai__spec_shape;
 
 struct pai__spec_rule {
@@ -75,10 +100,49 @@ struct pai__spec_rule {
   const pai__spec_rule *values;  /* rule of all items, or of entries that are
                                     not in `fields` */
   const pai__spec_shape *shapes; /* instead of fields */
+
+  /* For editors; the checker does not use it. */
+  const pai__spec_rule *known; /* of a value that is not checked: what
+                                  programs read in it */
+  const char *shape_key;       /* field that selects a shape; NULL: type */
+  enum pai__spec_names names, key_names; /* what the text names, or the keys */
+  const char
+    *name_type;  /* with PAI__NAMES_PREREQUISITE: its type; NULL: any */
+  bool declares; /* the text, or the keys, declare what they name */
+  enum pai__spec_templates templates;
+  const char *example; /* a usual value */
+  bool unused;         /* nothing reads it */
+  bool usual;          /* a new mapping should have it, needed or not */
 };
 
 extern const pai__spec_rule pai__rules_v1, pai__rules_v2, pai__rules_hived,
-  pai__rules_openpai;
+  pai__rules_openpai, pai__rules_extras, pai__rules_plugin;
+
+/* rules.c: the rule and the field of a place. */
+typedef struct pai__spec_ruled {
+  const pai__spec_rule *rule;   /* NULL: nothing is known of the place */
+  const pai__spec_field *field; /* NULL: an item, an entry, or the root */
+} pai__spec_ruled;
+
+/* Returns the name of the field that selects the shape. */
+const char *pai__spec_rule_selects(const pai__spec_rule *rule);
+/* Returns the rule of what is in a mapping or list: that of its shape, or what
+ * is known of it.  `n` is its node, or PAI__NO_NODE.  NULL: it has no known
+ * shape. */
+const pai__spec_rule *pai__spec_rule_inside(const pai__spec_rule *rule,
+                                            const pai__tree *t, pai__node n);
+/* Returns the rule of an entry or item of a mapping or list. */
+pai__spec_ruled pai__spec_rule_below(const pai__spec_rule *rule,
+                                     const pai__tree *t, pai__node n,
+                                     const char *key, size_t len);
+/* Returns the rule of a place that a JSON pointer names, which need not exist
+ * in the tree.  `up` levels of its end are left out. */
+pai__spec_ruled pai__spec_rule_at(const pai__spec_rule *root,
+                                  const pai__tree *t, const char *pointer,
+                                  unsigned up);
+/* Returns the field with a name, or NULL. */
+const pai__spec_field *pai__spec_rule_field(const pai__spec_rule *rule,
+                                            const char *name, size_t len);
 
 /* Return whether a text has a form, and the form in words. */
 bool pai__form_fits(enum pai__spec_form form, const char *s, size_t len);

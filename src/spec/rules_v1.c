@@ -6,21 +6,45 @@
  */
 #include "spec/rules.h"
 
-static const pai__spec_rule full_text = { .what = "this",
-                                          .types = PAI__T_STRING,
-                                          .not_empty = true };
 static const pai__spec_rule text = { .what = "this", .types = PAI__T_STRING };
+static const pai__spec_rule image = { .what = "this",
+                                      .types = PAI__T_STRING,
+                                      .not_empty = true,
+                                      .names = PAI__NAMES_IMAGE,
+                                      .example = "python:3-slim" };
+static const pai__spec_rule command = { .what = "this",
+                                        .types = PAI__T_STRING,
+                                        .not_empty = true,
+                                        .templates = PAI__TEMPLATES_COMMAND,
+                                        .example = "python train.py" };
+static const pai__spec_rule virtual_cluster = { .what = "this",
+                                                .types = PAI__T_STRING,
+                                                .names = PAI__NAMES_VC };
 static const pai__spec_rule job_name = { .what = "the name of a job",
                                          .types = PAI__T_STRING,
                                          .not_empty = true,
-                                         .form = PAI__FORM_V1_JOB };
-static const pai__spec_rule name = { .what = "a name",
-                                     .types = PAI__T_STRING,
-                                     .not_empty = true,
-                                     .form = PAI__FORM_SKU };
+                                         .form = PAI__FORM_V1_JOB,
+                                         .example = "my-job" };
+static const pai__spec_rule role_name = { .what = "a name",
+                                          .types = PAI__T_STRING,
+                                          .not_empty = true,
+                                          .form = PAI__FORM_SKU,
+                                          .names = PAI__NAMES_ROLE,
+                                          .declares = true,
+                                          .example = "worker" };
+static const pai__spec_rule label = { .what = "a name",
+                                      .types = PAI__T_STRING,
+                                      .not_empty = true,
+                                      .form = PAI__FORM_SKU,
+                                      .names = PAI__NAMES_PORT,
+                                      .declares = true,
+                                      .example = "http" };
 static const pai__spec_rule integer = { .what = "this",
                                         .types = PAI__T_INT,
                                         .coerced = true };
+static const pai__spec_rule unused = {
+  .what = "this", .types = PAI__T_INT, .coerced = true, .unused = true
+};
 static const pai__spec_rule minimum = { .what = "a minimum of tasks",
                                         .types = PAI__T_INT | PAI__T_NULL,
                                         .coerced = true,
@@ -41,7 +65,7 @@ static const pai__spec_rule free_mapping = { .what = "extras",
                                              .open = true };
 
 static const pai__spec_field port_fields[] = {
-  { "label", &name, PAI__NEEDED, "label of the port" },
+  { "label", &label, PAI__NEEDED, "label of the port" },
   { "beginAt", &integer, "0", "first port number; 0: any" },
   { "portNumber", &integer, "1", "how many" },
   { 0 }
@@ -54,14 +78,14 @@ static const pai__spec_rule ports = { .what = "portList",
                                       .values = &port };
 
 static const pai__spec_field role_fields[] = {
-  { "name", &name, PAI__NEEDED, "the role's name" },
+  { "name", &role_name, PAI__NEEDED, "the role's name" },
   { "taskNumber", &integer, "1", "number of tasks" },
   { "cpuNumber", &integer, "1", "CPUs of each task" },
   { "memoryMB", &integer, "100", "memory of each task in MiB" },
   { "shmMB", &integer, "64", "size of /dev/shm in MiB" },
   { "gpuNumber", &integer, "0", "GPUs of each task" },
   { "portList", &ports, NULL, "ports of each task" },
-  { "command", &full_text, PAI__NEEDED, "command of each task" },
+  { "command", &command, PAI__NEEDED, "command of each task" },
   { "minFailedTaskCount", &minimum, "1",
     "number of failed tasks that fails the job; null: never" },
   { "minSucceededTaskCount", &minimum, NULL,
@@ -77,15 +101,16 @@ static const pai__spec_rule roles = {
 
 static const pai__spec_field job_fields[] = {
   { "jobName", &job_name, PAI__NEEDED, "the job's name" },
-  { "image", &full_text, PAI__NEEDED, "the docker image of all tasks" },
+  { "image", &image, PAI__NEEDED, "the docker image of all tasks" },
   { "authFile", &text, NULL, "file with registry, user name and password" },
   { "dataDir", &text, NULL, "folder of the data" },
   { "outputDir", &text, NULL, "folder for results" },
   { "codeDir", &text, NULL, "folder of the code" },
-  { "virtualCluster", &text, "default", "virtual cluster of the job" },
+  { "virtualCluster", &virtual_cluster, "default",
+    "virtual cluster of the job" },
   { "taskRoles", &roles, PAI__NEEDED, "task roles" },
   { "gpuType", &text, NULL, "GPU type of all tasks" },
-  { "killAllOnCompletedTaskNumber", &integer, NULL, "not used" },
+  { "killAllOnCompletedTaskNumber", &unused, NULL, "not used" },
   { "retryCount", &retries, "0",
     "number of retries of a failed job; -1, -2: unlimited" },
   { "jobEnvs", &envs, NULL, "variables for all tasks" },

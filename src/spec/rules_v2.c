@@ -7,71 +7,109 @@ static const char *const version_words[] = { "2", NULL };
 static const char *const job_words[] = { "job", NULL };
 static const char *const class_words[] = { "prod", "test", "oppo", NULL };
 
-static const pai__spec_rule any = { .what = "a value", .types = PAI__T_ANY };
 static const pai__spec_rule never = { .what = "this", .never = true };
 static const pai__spec_rule text = { .what = "this", .types = PAI__T_STRING };
 static const pai__spec_rule texts = { .what = "this",
                                       .types = PAI__T_LIST,
                                       .values = &text };
-static const pai__spec_rule free_mapping = { .what = "this",
-                                             .types = PAI__T_MAPPING,
-                                             .open = true };
+static const pai__spec_rule unused_texts = {
+  .what = "this", .types = PAI__T_LIST, .values = &text, .unused = true
+};
+#define FREE_RULE .what = "this", .types = PAI__T_MAPPING, .open = true
+static const pai__spec_rule parameters = { FREE_RULE,
+                                           .key_names = PAI__NAMES_PARAMETER,
+                                           .declares = true };
+static const pai__spec_rule secrets = { FREE_RULE,
+                                        .key_names = PAI__NAMES_SECRET,
+                                        .declares = true };
+static const pai__spec_rule extras = { FREE_RULE,
+                                       .known = &pai__rules_extras };
 static const pai__spec_rule version = { .what = "the protocol's version",
                                         .types = PAI__T_STRING | PAI__T_INT,
                                         .words = version_words };
 static const pai__spec_rule any_version = { .what = "a version",
                                             .types =
                                               PAI__T_STRING | PAI__T_NUMBER };
-static const pai__spec_rule name = { .what = "a name",
-                                     .types = PAI__T_STRING,
-                                     .form = PAI__FORM_JOB,
-                                     .longest = 255 };
+#define NAME_RULE                                                  \
+  .what = "a name", .types = PAI__T_STRING, .form = PAI__FORM_JOB, \
+  .longest = 255
+static const pai__spec_rule job_name = { NAME_RULE, .example = "my-job" };
+static const pai__spec_rule prerequisite_name = {
+  NAME_RULE, .names = PAI__NAMES_PREREQUISITE, .declares = true,
+  .example = "image"
+};
+static const pai__spec_rule deployment_name = { NAME_RULE,
+                                                .names = PAI__NAMES_DEPLOYMENT,
+                                                .declares = true,
+                                                .example = "usual" };
 static const pai__spec_rule integer = { .what = "this", .types = PAI__T_INT };
+static const pai__spec_rule memory = { .what = "this",
+                                       .types = PAI__T_INT,
+                                       .example = "8192" };
+static const pai__spec_rule gpus = { .what = "this",
+                                     .types = PAI__T_INT,
+                                     .example = "1" };
+static const pai__spec_rule port_count = { .what = "this",
+                                           .types = PAI__T_INT,
+                                           .example = "1" };
 static const pai__spec_rule count = { .what = "a count",
                                       .types = PAI__T_INT,
                                       .has_min = true };
-static const pai__spec_rule positive = {
-  .what = "a count", .types = PAI__T_INT, .has_min = true, .min = 1
-};
+static const pai__spec_rule positive = { .what = "a count",
+                                         .types = PAI__T_INT,
+                                         .has_min = true,
+                                         .min = 1,
+                                         .example = "1",
+                                         .usual = true };
 static const pai__spec_rule minimum = { .what = "a minimum of instances",
                                         .types = PAI__T_INT | PAI__T_NULL };
-static const pai__spec_rule yes_no = { .what = "this", .types = PAI__T_ANY };
+static const pai__spec_rule yes_no = { .what = "this",
+                                       .types = PAI__T_ANY,
+                                       .example = "true" };
 
 /* --- prerequisites ------------------------------------------------------ */
 
+static const pai__spec_rule account_text = {
+  .what = "this", .types = PAI__T_STRING, .templates = PAI__TEMPLATES_ACCOUNT
+};
 static const pai__spec_field auth_fields[] = {
-  { "username", &text, NULL, "user name at the registry" },
-  { "password", &text, NULL, "its password: use <% $secrets.NAME %>" },
-  { "registryuri", &text, "https://index.docker.io/v1/", "the registry" },
+  { "username", &account_text, NULL, "user name at the registry" },
+  { "password", &account_text, NULL, "its password: use <% $secrets.NAME %>" },
+  { "registryuri", &account_text, "https://index.docker.io/v1/",
+    "the registry" },
   { 0 }
 };
 static const pai__spec_rule auth = { .what = "the account of a registry",
                                      .types = PAI__T_MAPPING,
                                      .open = true,
                                      .fields = auth_fields,
-                                     .values = &text };
+                                     .values = &account_text };
 
-#define COMMON_FIELDS(type_rule)                          \
-  { "protocolVersion", &version, NULL, "2" },             \
-    { "name", &name, PAI__NEEDED, "name in task roles" }, \
-    { "type", (type_rule), PAI__NEEDED,                   \
-      "dockerimage, script, output or data" },            \
-    { "version", &any_version, NULL, "version" },         \
-    { "contributor", &text, NULL, "author" },             \
-  {                                                       \
-    "description", &text, NULL, "description"             \
+#define COMMON_FIELDS(type_rule)                                       \
+  { "protocolVersion", &version, NULL, "2" },                          \
+    { "name", &prerequisite_name, PAI__NEEDED, "name in task roles" }, \
+    { "type", (type_rule), PAI__NEEDED,                                \
+      "dockerimage, script, output or data" },                         \
+    { "version", &any_version, NULL, "version" },                      \
+    { "contributor", &text, NULL, "author" },                          \
+  {                                                                    \
+    "description", &text, NULL, "description"                          \
   }
 
+static const pai__spec_rule image_uri = { .what = "this",
+                                          .types = PAI__T_STRING,
+                                          .names = PAI__NAMES_IMAGE,
+                                          .example = "python:3-slim" };
 static const pai__spec_field image_fields[] = {
   COMMON_FIELDS(&text),
-  { "uri", &text, PAI__NEEDED, "the image, as docker pull takes it" },
+  { "uri", &image_uri, PAI__NEEDED, "the image, as docker pull takes it" },
   { "auth", &auth, NULL, "login at the image's registry" },
   { 0 }
 };
-#define PLUGIN_FIELDS                                            \
-  { "plugin", &text, NULL, "runtime plugin that fetches it" },   \
-  {                                                              \
-    "require", &texts, NULL, "other prerequisites; not acted on" \
+#define PLUGIN_FIELDS                                                   \
+  { "plugin", &text, NULL, "runtime plugin that fetches it" },          \
+  {                                                                     \
+    "require", &unused_texts, NULL, "other prerequisites; not acted on" \
   }
 
 static const pai__spec_field script_fields[] = { COMMON_FIELDS(&text),
@@ -95,18 +133,21 @@ static const pai__spec_rule data = { .what = "a set of data",
                                      .types = PAI__T_MAPPING,
                                      .open = true,
                                      .fields = data_fields };
-static const pai__spec_shape shapes[] = { { "dockerimage", &image },
-                                          { "script", &script },
-                                          { "output", &script },
-                                          { "data", &data },
-                                          { 0 } };
+static const pai__spec_shape shapes[] = {
+  { "dockerimage", &image, "image of a task role" },
+  { "script", &script, "code" },
+  { "output", &script, "place for results" },
+  { "data", &data, "input data" },
+  { 0 }
+};
 static const pai__spec_rule prerequisite = { .what = "a prerequisite",
                                              .types = PAI__T_MAPPING,
                                              .shapes = shapes };
 static const pai__spec_rule prerequisites = { .what = "prerequisites",
                                               .types = PAI__T_LIST,
                                               .least = 1,
-                                              .values = &prerequisite };
+                                              .values = &prerequisite,
+                                              .usual = true };
 
 /* --- task roles --------------------------------------------------------- */
 
@@ -139,14 +180,17 @@ static const pai__spec_rule ports = { .what = "ports",
                                       .types = PAI__T_ANY,
                                       .keys = PAI__FORM_IDENT,
                                       .least = 1,
-                                      .values = &integer };
+                                      .values = &port_count,
+                                      .key_names = PAI__NAMES_PORT,
+                                      .declares = true };
 static const pai__spec_rule cpus = { .what = "a number of CPUs",
                                      .types = PAI__T_NUMBER,
-                                     .fine = true };
+                                     .fine = true,
+                                     .example = "4" };
 static const pai__spec_field resource_fields[] = {
   { "cpu", &cpus, PAI__NEEDED, "CPUs of each task, as 2 or 0.5" },
-  { "memoryMB", &integer, PAI__NEEDED, "memory of each task in MiB" },
-  { "gpu", &integer, PAI__NEEDED, "GPUs of each task" },
+  { "memoryMB", &memory, PAI__NEEDED, "memory of each task in MiB" },
+  { "gpu", &gpus, PAI__NEEDED, "GPUs of each task" },
   { "ports", &ports, NULL,
     "label: number of ports; ssh and http always exist" },
   { 0 }
@@ -155,10 +199,31 @@ static const pai__spec_rule resource = { .what = "resourcePerInstance",
                                          .types = PAI__T_MAPPING,
                                          .fields = resource_fields };
 
+static const pai__spec_rule command = { .what = "this",
+                                        .types = PAI__T_STRING,
+                                        .templates = PAI__TEMPLATES_COMMAND,
+                                        .example = "python train.py" };
 static const pai__spec_rule commands = { .what = "a list of commands",
                                          .types = PAI__T_LIST,
                                          .least = 1,
-                                         .values = &text };
+                                         .values = &command };
+
+#define NAMES_RULE(type, ...)                                                 \
+  {                                                                           \
+    .what = "this", .types = PAI__T_STRING, .names = PAI__NAMES_PREREQUISITE, \
+    .name_type = (type), __VA_ARGS__                                          \
+  }
+static const pai__spec_rule of_image =
+  NAMES_RULE("dockerimage", .example = "image");
+static const pai__spec_rule of_data = NAMES_RULE("data", .example = "data");
+static const pai__spec_rule of_output =
+  NAMES_RULE("output", .example = "output");
+static const pai__spec_rule of_script =
+  NAMES_RULE("script", .example = "script");
+static const pai__spec_rule of_any = NAMES_RULE(NULL, .example = "image");
+static const pai__spec_rule of_all = { .what = "this",
+                                       .types = PAI__T_LIST,
+                                       .values = &of_any };
 
 static const pai__spec_field role_fields[] = {
   { "protocolVersion", &version, NULL, "2" },
@@ -166,11 +231,12 @@ static const pai__spec_field role_fields[] = {
   { "completion", &completion, NULL, "when the job ends" },
   { "taskRetryCount", &integer, "0",
     "number of retries of a failed task, without gangAllocation" },
-  { "prerequisites", &texts, NULL, "names of prerequisites, in order" },
-  { "dockerImage", &text, PAI__NEEDED, "name of a dockerimage prerequisite" },
-  { "data", &text, NULL, "name of a data prerequisite" },
-  { "output", &text, NULL, "name of an output prerequisite" },
-  { "script", &text, NULL, "name of a script prerequisite" },
+  { "prerequisites", &of_all, NULL, "names of prerequisites, in order" },
+  { "dockerImage", &of_image, PAI__NEEDED,
+    "name of a dockerimage prerequisite" },
+  { "data", &of_data, NULL, "name of a data prerequisite" },
+  { "output", &of_output, NULL, "name of an output prerequisite" },
+  { "script", &of_script, NULL, "name of a script prerequisite" },
   { "extraContainerOptions", &container, NULL, "of its containers" },
   { "resourcePerInstance", &resource, PAI__NEEDED, "resources of each task" },
   { "commands", &commands, PAI__NEEDED,
@@ -184,7 +250,10 @@ static const pai__spec_rule roles = { .what = "taskRoles",
                                       .types = PAI__T_MAPPING,
                                       .keys = PAI__FORM_IDENT,
                                       .least = 1,
-                                      .values = &role };
+                                      .values = &role,
+                                      .key_names = PAI__NAMES_ROLE,
+                                      .declares = true,
+                                      .example = "worker" };
 
 /* --- deployments, defaults, extras -------------------------------------- */
 
@@ -202,10 +271,12 @@ static const pai__spec_rule hook_roles = { .what = "taskRoles",
                                            .types = PAI__T_MAPPING,
                                            .keys = PAI__FORM_IDENT,
                                            .least = 1,
-                                           .values = &hooks };
+                                           .values = &hooks,
+                                           .key_names = PAI__NAMES_ROLE,
+                                           .example = "worker" };
 static const pai__spec_field deployment_fields[] = {
   { "protocolVersion", &version, NULL, "2" },
-  { "name", &name, PAI__NEEDED, "name for defaults.deployment" },
+  { "name", &deployment_name, PAI__NEEDED, "name for defaults.deployment" },
   { "taskRoles", &hook_roles, PAI__NEEDED,
     "commands around those of task roles" },
   { 0 }
@@ -218,9 +289,16 @@ static const pai__spec_rule deployments = { .what = "deployments",
                                             .types = PAI__T_LIST,
                                             .least = 1,
                                             .values = &deployment };
+static const pai__spec_rule of_deployment = { .what = "this",
+                                              .types = PAI__T_STRING,
+                                              .names = PAI__NAMES_DEPLOYMENT };
+static const pai__spec_rule virtual_cluster = { .what = "a value",
+                                                .types = PAI__T_ANY,
+                                                .names = PAI__NAMES_VC };
 static const pai__spec_field default_fields[] = {
-  { "deployment", &text, NULL, "deployment to use" },
-  { "virtualCluster", &any, "default", "virtual cluster of the job" },
+  { "deployment", &of_deployment, NULL, "deployment to use" },
+  { "virtualCluster", &virtual_cluster, "default",
+    "virtual cluster of the job" },
   { 0 }
 };
 static const pai__spec_rule defaults = { .what = "defaults",
@@ -236,8 +314,11 @@ static const pai__spec_rule text_or_null = { .what = "this",
 static const pai__spec_rule priority = { .what = "a priority class",
                                          .types = PAI__T_STRING,
                                          .words = class_words };
+static const pai__spec_rule sku = { .what = "this",
+                                    .types = PAI__T_STRING | PAI__T_NULL,
+                                    .names = PAI__NAMES_SKU };
 static const pai__spec_field hived_role_fields[] = {
-  { "skuType", &text_or_null, NULL, "kind of machine" },
+  { "skuType", &sku, NULL, "kind of machine" },
   { "pinnedCellId", &text_or_null, NULL, "a reserved part of the cluster" },
   { "affinityGroupName", &text_or_null, NULL, "roles placed together" },
   { 0 }
@@ -250,7 +331,9 @@ static const pai__spec_rule hived_roles = { .what = "taskRoles",
                                             .types = PAI__T_MAPPING,
                                             .keys = PAI__FORM_SKU,
                                             .least = 1,
-                                            .values = &hived_role };
+                                            .values = &hived_role,
+                                            .key_names = PAI__NAMES_ROLE,
+                                            .example = "worker" };
 static const pai__spec_field hived_fields[] = {
   { "jobPriorityClass", &priority, NULL, "prod, test or oppo" },
   { "taskRoles", &hived_roles, NULL, "HiveD request of each role" },
@@ -270,10 +353,31 @@ static const pai__spec_rule boolean = { .what = "this",
 static const pai__spec_rule runtime = { .what = "a runtime",
                                         .types = PAI__T_STRING | PAI__T_NULL,
                                         .words = runtime_words };
+static const pai__spec_rule of_secret = { .what = "this",
+                                          .types = PAI__T_STRING,
+                                          .names = PAI__NAMES_SECRET };
+static const pai__spec_rule anywhere = { .what = "this",
+                                         .types = PAI__T_BOOL,
+                                         .example = "false" };
+static const pai__spec_field variable_fields[] = {
+  { "secret", &of_secret, NULL, "name of the secret with its value" },
+  { "value", &text, NULL, "its value" },
+  { "container", &anywhere, "true",
+    "false: not set in a container, where paths differ" },
+  { 0 }
+};
+static const pai__spec_rule variable = { .what = "a variable",
+                                         .types =
+                                           PAI__T_STRING | PAI__T_MAPPING,
+                                         .fields = variable_fields };
+static const pai__spec_rule known_variables = { .what = "variables",
+                                                .types = PAI__T_MAPPING,
+                                                .values = &variable };
 static const pai__spec_rule variables = { .what = "variables",
                                           .types = PAI__T_MAPPING |
                                                    PAI__T_INT | PAI__T_NULL,
-                                          .open = true };
+                                          .open = true,
+                                          .known = &known_variables };
 static const pai__spec_rule gpu_memory = { .what = "an amount of memory",
                                            .types = PAI__T_INT | PAI__T_NULL,
                                            .has_min = true };
@@ -282,7 +386,8 @@ static const pai__spec_rule time_limit = { .what = "a time limit",
                                                     PAI__T_INT | PAI__T_NULL,
                                            .form = PAI__FORM_TIME,
                                            .has_min = true,
-                                           .min = 1 };
+                                           .min = 1,
+                                           .example = "2h" };
 static const pai__spec_rule dependency = { .what = "a job to wait for",
                                            .types = PAI__T_STRING,
                                            .form = PAI__FORM_AFTER };
@@ -327,19 +432,19 @@ static const pai__spec_rule job_type = { .what = "the type of a job file",
                                          .words = job_words };
 static const pai__spec_field job_fields[] = {
   { "protocolVersion", &version, PAI__NEEDED, "2" },
-  { "name", &name, PAI__NEEDED, "the job's name" },
+  { "name", &job_name, PAI__NEEDED, "the job's name" },
   { "type", &job_type, PAI__NEEDED, "job" },
   { "version", &any_version, NULL, "version of this file" },
   { "contributor", &text, NULL, "author" },
   { "description", &text, NULL, "description" },
   { "prerequisites", &prerequisites, NULL, "images, data, scripts, outputs" },
-  { "parameters", &free_mapping, NULL, "values for <% $parameters.NAME %>" },
-  { "secrets", &free_mapping, NULL, "values for <% $secrets.NAME %>" },
+  { "parameters", &parameters, NULL, "values for <% $parameters.NAME %>" },
+  { "secrets", &secrets, NULL, "values for <% $secrets.NAME %>" },
   { "jobRetryCount", &count, "0", "number of retries of a failed job" },
   { "taskRoles", &roles, PAI__NEEDED, "task roles" },
   { "deployments", &deployments, NULL, "commands around those of task roles" },
   { "defaults", &defaults, NULL, "virtualCluster, deployment" },
-  { "extras", &free_mapping, NULL, "for schedulers, plugins and programs" },
+  { "extras", &extras, NULL, "for schedulers, plugins and programs" },
   { 0 }
 };
 const pai__spec_rule pai__rules_v2 = { .what = "a job file",

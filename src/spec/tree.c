@@ -49,8 +49,7 @@ static bool has(const pai__tree *t, const char *key)
   return pai__tree_get(t, 0, key) != PAI__NO_NODE;
 }
 
-/* Detects the version by fields that only one version has. */
-static int version_of(const pai__tree *t)
+int pai__spec_version_of(const pai__tree *t)
 {
   pai__node roles;
 
@@ -75,9 +74,8 @@ bool pai__spec_braced(const char *text, size_t len)
   return false;
 }
 
-/* Returns whether a text with braces may be JSON of a supported kind.  YAML
- * with braces mostly has no quotes around its first key. */
-static bool may_be_json(const char *text, size_t len)
+/* YAML with braces mostly has no quotes around its first key. */
+bool pai__spec_is_json(const char *text, size_t len)
 {
   const char *at = text, *end = text + len;
 
@@ -110,7 +108,7 @@ static int parse_v1(pai__tree **out, const char *text, size_t len,
     out, text, len, o,
     PAI__JSON_COMMENTS | PAI__JSON_DUPLICATES | PAI__JSON_COMMAS, err);
 
-  if (rc < 0 || o->version == 1 || version_of(*out) == 1)
+  if (rc < 0 || o->version == 1 || pai__spec_version_of(*out) == 1)
     return rc;
   pai__tree_free(*out);
   *out = NULL;
@@ -190,7 +188,7 @@ int pai__spec_tree(pai__tree **out, int *version, pai__mended *mended,
   if (o->version == 1) {
     rc = parse_v1(out, text, len, o, err);
   } else {
-    if (may_be_json(text, len))
+    if (pai__spec_is_json(text, len))
       rc = parse_braces(out, text, len, o, &why);
     if (rc < 0 && rc != PAI_ENOMEM && why == NULL) {
       rc = parse_yaml(out, text, len, o, err);
@@ -205,7 +203,7 @@ int pai__spec_tree(pai__tree **out, int *version, pai__mended *mended,
   if (rc == PAI_ENOMEM)
     return pai__oom(err);
   if (rc == PAI_OK && o->version == 0)
-    *version = version_of(*out);
+    *version = pai__spec_version_of(*out);
   return rc;
 }
 
@@ -228,6 +226,6 @@ int pai__spec_tree_again(pai__tree **tree, int *version, const char *text,
     return PAI_EINVAL;
   }
   if (o->version == 0)
-    *version = version_of(*tree);
+    *version = pai__spec_version_of(*tree);
   return PAI_OK;
 }

@@ -29,6 +29,7 @@ extern const bench bench_allocation[];
 extern const bench bench_yaml[];
 extern const bench bench_json[];
 extern const bench bench_spec[];
+extern const bench bench_language[];
 extern const bench bench_cluster[];
 extern const bench bench_sample[];
 extern const bench bench_sched[];

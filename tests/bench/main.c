@@ -26,7 +26,7 @@ static const bench *const groups[] = {
 #ifdef HAVE_JANSSON
   bench_json,
 #endif
-  bench_allocation, bench_hived,  bench_sched,   bench_sim,
+  bench_allocation, bench_hived,  bench_sched,   bench_sim,    bench_language,
   bench_why,        bench_replay, bench_store,   bench_launch,
 };
 

@@ -20,7 +20,8 @@ NUMBERS = "strerror strerror_r"
 IMPURE = "fopen freopen tmpfile getenv system popen rand srand"
 
 PROGRAMS = {"cli", "helper", "task"}
-PURE = {"base", "json", "yaml", "spec", "resource", "sched", "job", "sim"}
+PURE = {"base", "json", "yaml", "spec", "resource", "sched", "job", "sim",
+        "language"}
 
 CODE = ("*.c", "*.h", "*.cc", "*.py", "*.lua", "*.i", "*.pyi")
 

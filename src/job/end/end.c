@@ -19,7 +19,7 @@ static const char container[] = "app";
 static bool fits(seen *s, const char *pattern, pai__log_tail log,
                  pai__log_match *where)
 {
-  pai__span found[1 + PAI__PATTERN_GROUPS];
+  pai__pattern_span found[1 + PAI__PATTERN_GROUPS];
   pai__pattern p;
   int rc;
 

@@ -14,7 +14,7 @@ typedef struct finding {
   const pai__failure *row;
   const char *text;
   size_t len;
-  pai__span spans[1 + PAI__PATTERN_GROUPS];
+  pai__pattern_span spans[1 + PAI__PATTERN_GROUPS];
   bool failed; /* out of memory */
 } finding;
 
@@ -95,7 +95,7 @@ static void put_text(pai__json_writer *w, const finding *f, const char *text)
   pai__buf_init(&b, w->out->alloc);
   for (; *text != '\0'; text++) {
     int group = group_at(text);
-    const pai__span *s = &f->spans[group];
+    const pai__pattern_span *s = &f->spans[group];
 
     if (group == 0 || group > PAI__PATTERN_GROUPS) {
       pai__buf_char(&b, *text);

@@ -29,9 +29,9 @@ typedef struct pai__pattern {
 } pai__pattern;
 
 /* Bytes [start, end) of a text. */
-typedef struct pai__span {
+typedef struct pai__pattern_span {
   size_t start, end;
-} pai__span;
+} pai__pattern_span;
 
 /* Compiles a pattern.  False: syntax error. */
 bool pai__pattern_make(pai__pattern *p, const char *text);
@@ -40,7 +40,7 @@ bool pai__pattern_make(pai__pattern *p, const char *text);
  * Returns 1, 0 if there is none, or PAI_ENOMEM. out[0] is the match, out[1]
  * that of its first group, and so on.  A group that matched nothing is
  * empty. */
-int pai__pattern_find(pai__span out[1 + PAI__PATTERN_GROUPS],
+int pai__pattern_find(pai__pattern_span out[1 + PAI__PATTERN_GROUPS],
                       const pai__pattern *p, const char *text, size_t len,
                       bool last);
 

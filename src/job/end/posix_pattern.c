@@ -22,7 +22,7 @@ typedef struct finder {
   const pai__pattern *p;
   const char *text;
   size_t len;
-  pai__span *out;
+  pai__pattern_span *out;
   regex_t has, where;
   bool compiled;
   size_t seen; /* bytes searched since then */
@@ -91,10 +91,10 @@ static void tell(finder *f, size_t from,
   for (int i = 0; i <= PAI__PATTERN_GROUPS; i++) {
     const regmatch_t *m = &found[i == 0 ? 0 : f->p->groups[i - 1]];
 
-    f->out[i] =
-      i > f->p->ngroups || m->rm_so < 0
-        ? (pai__span){ from, from }
-        : (pai__span){ from + (size_t)m->rm_so, from + (size_t)m->rm_eo };
+    f->out[i] = i > f->p->ngroups || m->rm_so < 0
+                  ? (pai__pattern_span){ from, from }
+                  : (pai__pattern_span){ from + (size_t)m->rm_so,
+                                         from + (size_t)m->rm_eo };
   }
 }
 
@@ -161,7 +161,7 @@ static int find(finder *f, bool last)
   }
 }
 
-int pai__pattern_find(pai__span out[1 + PAI__PATTERN_GROUPS],
+int pai__pattern_find(pai__pattern_span out[1 + PAI__PATTERN_GROUPS],
                       const pai__pattern *p, const char *text, size_t len,
                       bool last)
 {

@@ -168,6 +168,14 @@ static const pai__read_field gpu_fields[] = {
   PAI__OWN("sick", read_gpu_sick),
 };
 
+static const pai__read_about gpu_about[] = {
+  { "the driver's identifier", PAI__KIND_ANY, NULL },
+  { "the driver's number, if it is not the position", PAI__KIND_NUMBER, NULL },
+  { "why it cannot be used", PAI__KIND_TEXT, NULL },
+};
+static const pai__read_table gpu_table =
+  PAI__TABLE("a GPU", gpu_fields, gpu_about);
+
 /* Reads the settings of one GPU, by its index. */
 static void read_gpu(pai__reader *r, pai__node key, void *record)
 {
@@ -249,6 +257,20 @@ static const pai__read_field node_fields[NODE_FIELDS] = {
              .place = offsetof(pai__member, sick), .read = read_node_sick),
   PAI__BOTH("gpus", OWN, read_gpus, put_gpus),
 };
+
+static const pai__read_about node_about[] = {
+  { "its name; gpu[01-16] for many nodes at once", PAI__KIND_TEXT, NULL },
+  { "its type of machine, of skus", PAI__KIND_TEXT, NULL },
+  { "its rack", PAI__KIND_TEXT, NULL },
+  { "its address (default: the name)", PAI__KIND_ANY, NULL },
+  { "a name for shares of exactly this node", PAI__KIND_ANY, NULL },
+  { "labels for constraints of jobs", PAI__KIND_MAPPING, NULL },
+  { "why it cannot be used", PAI__KIND_TEXT, NULL },
+  { "facts about single GPUs, by their position from 0", PAI__KIND_KEYS,
+    &gpu_table },
+};
+static const pai__read_table node_table =
+  PAI__TABLE("a node", node_fields, node_about);
 
 static void bad_range(pai__reader *r, pai__node n)
 {
@@ -360,6 +382,18 @@ static const pai__read_field fields[] = {
   PAI__BOTH("virtualClusters", OWN, pai__openpai_read_vcs,
             pai__openpai_put_vcs),
 };
+
+static const pai__read_about about[] = {
+  { "name of the cluster", PAI__KIND_TEXT, NULL },
+  { "facts about kinds of GPUs", PAI__KIND_ANY, &pai__table_kind },
+  { "types of machines", PAI__KIND_ANY, &pai__table_sku },
+  { "the machines", PAI__KIND_ANY, &node_table },
+  { "cells that are given, with HiveD's keys", PAI__KIND_MAPPING,
+    &pai__table_cells },
+  { "virtual clusters, and what they own", PAI__KIND_KEYS, &pai__table_vc },
+};
+const pai__read_table pai__table_openpai =
+  PAI__TABLE("a cluster", fields, about);
 
 static void read_openpai(pai__reader *r)
 {

@@ -9,6 +9,13 @@ static const pai__read_field kind_fields[] = {
   PAI__SIZE("memory", pai__gpu_kind, memory),
 };
 
+static const pai__read_about kind_about[] = {
+  { "its resource in Kubernetes, as nvidia.com/gpu", PAI__KIND_ANY, NULL },
+  { "memory of each GPU, as 80G", PAI__KIND_ANY, NULL },
+};
+const pai__read_table pai__table_kind =
+  PAI__TABLE("a kind of GPU", kind_fields, kind_about);
+
 void pai__openpai_read_kind(pai__reader *r, pai__node key, void *record)
 {
   pai__piece name = pai__read_text(r, key, "a kind of GPU");
@@ -207,6 +214,13 @@ static const pai__read_field used_fields[] = {
   PAI__SIZE("memory", pai__sku, used_memory),
 };
 
+static const pai__read_about used_about[] = {
+  { "CPUs of system services", PAI__KIND_ANY, NULL },
+  { "memory of system services, as 64G", PAI__KIND_ANY, NULL },
+};
+static const pai__read_table used_table =
+  PAI__TABLE("used", used_fields, used_about);
+
 static void read_used(pai__reader *r, pai__node n, void *record)
 {
   const pai__sku *sku = record;
@@ -238,6 +252,20 @@ static const pai__read_field sku_fields[] = {
   PAI__SIZE("memory", pai__sku, memory),
   PAI__BOTH("used", OWN, read_used, put_used),
 };
+
+static const pai__read_about sku_about[] = {
+  { "kind of its GPUs; or kinds and numbers: {v100: 2, mi50: 4}",
+    PAI__KIND_ANY, NULL },
+  { "number of GPUs", PAI__KIND_NUMBER, NULL },
+  { "NUMA nodes, over which the GPUs are spread", PAI__KIND_ANY, NULL },
+  { "number of GPUs that share a switch or a link: {switch: 2, nvlink: 8}",
+    PAI__KIND_MAPPING, NULL },
+  { "CPUs", PAI__KIND_ANY, NULL },
+  { "memory, as 2T", PAI__KIND_ANY, NULL },
+  { "what system services of each node use", PAI__KIND_MAPPING, &used_table },
+};
+const pai__read_table pai__table_sku =
+  PAI__TABLE("a SKU", sku_fields, sku_about);
 
 void pai__openpai_read_sku(pai__reader *r, pai__node name, void *record)
 {

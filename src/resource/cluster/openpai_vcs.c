@@ -207,6 +207,17 @@ static const pai__read_field fields[] = {
   PAI__FLAG("stopped", pai__vc, stopped),
 };
 
+static const pai__read_about about[] = {
+  { "numbers of cells that it owns, by their type", PAI__KIND_MAPPING, NULL },
+  { "pinned nodes that it owns", PAI__KIND_ANY, NULL },
+  { "share of the cluster, as 50%, or rest", PAI__KIND_TEXT, NULL },
+  { "most it may use, including idle capacity of others, as 75%",
+    PAI__KIND_TEXT, NULL },
+  { "true: none of its jobs starts", PAI__KIND_ANY, NULL },
+};
+const pai__read_table pai__table_vc =
+  PAI__TABLE("a virtual cluster", fields, about);
+
 static void read_vc(pai__reader *r, pai__node name, void *record)
 {
   pai__vc vc = { .name = pai__read_copy(r, name, "a virtual cluster"),

@@ -5,6 +5,7 @@
 
 #include "base/findings.h"
 #include "resource/cluster.h"
+#include "resource/cluster/tables.h"
 
 /* The state of reading a text into a cluster.  `f` keeps all errors, also that
  * memory is short, so that reading continues. */
@@ -103,6 +104,31 @@ typedef struct pai__read_field {
   uint32_t usual;       /* a number that is not written */
   bool needed;
 } pai__read_field;
+
+/* What editors tell of a field, in the order of the fields. */
+typedef struct pai__read_about {
+  const char *says;
+  enum pai__read_kind kind; /* if the field's type does not say it */
+  const pai__read_table *inside;
+} pai__read_about;
+
+struct pai__read_table {
+  const char *what;
+  const pai__read_field *fields;
+  const pai__read_about *about;
+  size_t count;
+};
+
+#define PAI__TABLE(thing, its_fields, its_about)                             \
+  {                                                                          \
+    .what = (thing), .fields = (its_fields), .about = (its_about),           \
+    .count =                                                                 \
+      PAI__LEN(its_fields) +                                                 \
+      0 * sizeof(char[PAI__LEN(its_fields) == PAI__LEN(its_about) ? 1 : -1]) \
+  }
+
+extern const pai__read_table pai__table_kind, pai__table_sku, pai__table_vc,
+  pai__table_cells, pai__table_type;
 
 #define PAI__FIELD(k, kind, ...)                     \
   {                                                  \

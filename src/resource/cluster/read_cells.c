@@ -26,6 +26,17 @@ static const pai__read_field cell_fields[CELL_FIELDS] = {
   PAI__KNOWN("pinnedCellId"), PAI__KNOWN("cellChildren")
 };
 
+static const pai__read_about cell_about[] = {
+  { "its type, of cellTypes", PAI__KIND_TEXT, NULL },
+  { "its address: of a node, its name; below, a number", PAI__KIND_TEXT,
+    NULL },
+  { "a name for shares of exactly this cell", PAI__KIND_TEXT, NULL },
+  { "the cells in it, if their addresses are not 0, 1, 2, ...", PAI__KIND_LIST,
+    NULL },
+};
+static const pai__read_table cell_table =
+  PAI__TABLE("a cell", cell_fields, cell_about);
+
 static void grow(growing *g, pai__node n, pai__node at, const pai__cell *as,
                  uint64_t number);
 
@@ -352,6 +363,15 @@ static const pai__read_field unit_fields[] = {
   PAI__TEXT("gpuType", pai__unit, gpu_type),
 };
 
+static const pai__read_about unit_about[] = {
+  { "GPUs", PAI__KIND_ANY, NULL },
+  { "CPUs", PAI__KIND_ANY, NULL },
+  { "memory, as 32Gi", PAI__KIND_ANY, NULL },
+  { "kind of its GPU", PAI__KIND_ANY, NULL },
+};
+static const pai__read_table unit_table =
+  PAI__TABLE("a SKU", unit_fields, unit_about);
+
 static void read_unit(pai__reader *r, pai__node key, void *record)
 {
   pai__unit *u = (pai__unit *)record + r->c->nunits;
@@ -419,13 +439,24 @@ static void check_units(pai__reader *r, pai__node n)
 
 /* --- the whole ------------------------------------------------------------ */
 
+enum { UNITS, TYPES, CELLS, FIELDS };
+
+static const pai__read_field fields[FIELDS] = { PAI__KNOWN("skuTypes"),
+                                                PAI__KNOWN("cellTypes"),
+                                                PAI__KNOWN("physicalCells") };
+
+static const pai__read_about about[FIELDS] = {
+  { "CPUs and memory of a leaf cell of each type", PAI__KIND_KEYS,
+    &unit_table },
+  { "types of cells that have cells in them", PAI__KIND_KEYS,
+    &pai__table_type },
+  { "the cells at the top", PAI__KIND_LIST, &cell_table },
+};
+const pai__read_table pai__table_cells =
+  PAI__TABLE("physicalCluster", fields, about);
+
 void pai__read_cells(pai__reader *r, pai__node n)
 {
-  enum { UNITS, TYPES, CELLS, FIELDS };
-  static const pai__read_field fields[FIELDS] = {
-    PAI__KNOWN("skuTypes"), PAI__KNOWN("cellTypes"),
-    PAI__KNOWN("physicalCells")
-  };
   pai__node v[FIELDS];
   pai__type_facts *facts;
   growing g = { .r = r };

@@ -56,6 +56,14 @@ static const pai__read_field type_fields[TYPE_FIELDS] = {
              .place = offsetof(pai__cell_type, is_node), .read = read_flag),
 };
 
+static const pai__read_about type_about[TYPE_FIELDS] = {
+  { "type of the cells in it", PAI__KIND_TEXT, NULL },
+  { "number of the cells in it", PAI__KIND_ANY, NULL },
+  { "true: it is a node", PAI__KIND_FLAG, NULL },
+};
+const pai__read_table pai__table_type =
+  PAI__TABLE("a type of cell", type_fields, type_about);
+
 /* Adds the type as its own child, which it remains if it has no valid
  * child. */
 static void read_type(pai__reader *r, pai__node key, void *record)
@@ -252,15 +260,23 @@ static bool is_hived(const pai__tree *t)
 
 /* --- virtual clusters ----------------------------------------------------- */
 
+static const pai__read_field share_fields[] = { PAI__NEEDED("cellType"),
+                                                PAI__KNOWN("cellNumber") };
+static const pai__read_about share_about[] = {
+  { "type of cells, as CHAIN or CHAIN.TYPE", PAI__KIND_TEXT, NULL },
+  { "number of these cells", PAI__KIND_NUMBER, NULL },
+};
+static const pai__read_table share_table =
+  PAI__TABLE("an item of virtualCells", share_fields, share_about);
+
 static void read_cell(pai__reader *r, pai__node item, void *record)
 {
   static const char what[] = "an item of virtualCells";
-  static const pai__read_field fields[] = { PAI__NEEDED("cellType"),
-                                            PAI__KNOWN("cellNumber") };
   pai__node v[2];
 
   (void)record;
-  if (!pai__read_fields(r, item, what, fields, 2, v) || v[0] == PAI__NO_NODE)
+  if (!pai__read_fields(r, item, what, share_fields, 2, v) ||
+      v[0] == PAI__NO_NODE)
     return;
   if (v[1] == PAI__NO_NODE)
     pai__read_missing(r, item, what, "cellNumber");
@@ -270,29 +286,42 @@ static void read_cell(pai__reader *r, pai__node item, void *record)
       pai__read_uint32(r, v[1], "cellNumber", 0, PAI__CLUSTER_MAX_GPUS, 0));
 }
 
+static const pai__read_field pin_fields[] = { PAI__NEEDED("pinnedCellId") };
+static const pai__read_about pin_about[] = {
+  { "name of a pinned cell", PAI__KIND_TEXT, NULL },
+};
+static const pai__read_table pin_table =
+  PAI__TABLE("an item of pinnedCells", pin_fields, pin_about);
+
 static void read_pin(pai__reader *r, pai__node item, void *record)
 {
-  static const pai__read_field field = PAI__NEEDED("pinnedCellId");
   pai__node pin;
 
   (void)record;
-  if (pai__read_fields(r, item, "an item of pinnedCells", &field, 1, &pin))
+  if (pai__read_fields(r, item, pin_table.what, pin_fields, 1, &pin))
     pai__read_add_share(r, pin, NULL, pai__read_copy(r, pin, "pinnedCellId"),
                         1);
 }
 
+static const pai__read_field vc_fields[] = {
+  PAI__ITEMS("virtualCells", read_cell), PAI__ITEMS("pinnedCells", read_pin)
+};
+static const pai__read_about vc_about[] = {
+  { "cells that it owns, by type", PAI__KIND_ANY, &share_table },
+  { "pinned cells that it owns", PAI__KIND_ANY, &pin_table },
+};
+static const pai__read_table vc_table =
+  PAI__TABLE("a virtual cluster", vc_fields, vc_about);
+
 static void read_vc(pai__reader *r, pai__node name, void *record)
 {
-  static const pai__read_field fields[] = {
-    PAI__ITEMS("virtualCells", read_cell), PAI__ITEMS("pinnedCells", read_pin)
-  };
   pai__vc vc = { .name = pai__read_copy(r, name, "a virtual cluster"),
                  .at = name };
   pai__node n = pai__tree_value(r->t, name);
 
   (void)record;
   if (pai__tree_type(r->t, n) == PAI__NULL ||
-      PAI__READ(r, n, "a virtual cluster", fields, &vc))
+      PAI__READ(r, n, "a virtual cluster", vc_fields, &vc))
     pai__read_add_vc(r, &vc);
 }
 
@@ -309,6 +338,19 @@ static const pai__read_field config_fields[CONFIG_FIELDS] = {
   PAI__KNOWN("forcePodBindThreshold"),
   PAI__KNOWN("waitingPodSchedulingBlockMilliSec"),
 };
+
+static const pai__read_about config_about[CONFIG_FIELDS] = {
+  { "the machines, as cells", PAI__KIND_MAPPING, &pai__table_cells },
+  { "virtual clusters, and the cells they own", PAI__KIND_KEYS, &vc_table },
+  { "address of Kubernetes' API server", PAI__KIND_TEXT, NULL },
+  { "Kubernetes' configuration file", PAI__KIND_TEXT, NULL },
+  { "address at which HiveD listens", PAI__KIND_TEXT, NULL },
+  { "attempts after which a pod is bound by force", PAI__KIND_NUMBER, NULL },
+  { "pause between attempts to place a waiting pod, in milliseconds",
+    PAI__KIND_NUMBER, NULL },
+};
+const pai__read_table pai__table_hived =
+  PAI__TABLE("a configuration of HiveD", config_fields, config_about);
 
 /* Reads HiveD's own settings, which are kept but not used. */
 static void read_settings(pai__reader *r, const pai__node *v)

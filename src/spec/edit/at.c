@@ -1,7 +1,8 @@
 /* at.c - finds the place at a position of a text, and the range of a place */
+#include "spec/edit/at.h"
+
 #include "spec/edit/gap.h"
 #include "spec/read.h"
-#include "spec/scan/scan.h"
 
 struct pai_spec_place {
   pai_alloc alloc;
@@ -26,15 +27,20 @@ static pai__node key_of(const pai__tree *t, pai__node value)
   return PAI__NO_NODE;
 }
 
-static void set_ranges(pai_spec_place *p, const pai__tree *t, pai__node key,
-                       pai__node value)
+/* Sets the ranges of a place. */
+static void set_spans(pai__spec_scan *p, const pai__tree *t, pai__node key,
+                      pai__node value)
 {
   const pai__tree_node *v = &t->nodes[value];
 
-  if (key != PAI__NO_NODE)
-    p->view.key = range_of(t, t->nodes[key].start, t->nodes[key].end);
-  if (v->start < v->end)
-    p->view.value = range_of(t, v->start, v->end);
+  if (key != PAI__NO_NODE) {
+    p->key = t->nodes[key].start;
+    p->key_end = t->nodes[key].end;
+  }
+  if (v->start < v->end) {
+    p->value = v->start;
+    p->value_end = v->end;
+  }
 }
 
 /* --- in a document ------------------------------------------------------ */
@@ -95,17 +101,17 @@ static bool may_be_key(const pai__tree *t, pai__node n)
          (t->text[back - 1] == '-' && pai__gap_leads(t, back - 1));
 }
 
-static void tell_leaf(pai_spec_place *p, const pai__tree *t, pai__node n)
+static void tell_leaf(pai__spec_scan *p, const pai__tree *t, pai__node n)
 {
   bool is_key = (t->nodes[n].flags & PAI__IS_KEY) != 0;
   pai__node value = is_key ? pai__tree_value(t, n) : n;
 
-  p->view.on = is_key ? PAI_ON_KEY : PAI_ON_VALUE;
-  p->view.may = is_key ? PAI_MAY_KEY : PAI_MAY_VALUE;
+  p->on = is_key ? PAI_ON_KEY : PAI_ON_VALUE;
+  p->may = is_key ? PAI_MAY_KEY : PAI_MAY_VALUE;
   if (!is_key && may_be_key(t, n))
-    p->view.may |= PAI_MAY_KEY;
+    p->may |= PAI_MAY_KEY;
   pai__tree_pointer(t, n, &p->pointer);
-  set_ranges(p, t, is_key ? n : key_of(t, n), value);
+  set_spans(p, t, is_key ? n : key_of(t, n), value);
 }
 
 /* Returns which of `may` are still possible where node n is already. */
@@ -137,37 +143,41 @@ static bool is_block_scalar(const pai__tree_node *n)
 
 /* --- at a position ------------------------------------------------------ */
 
-/* Describes a place between keys and values, or in a text without a tree. */
-static int tell_scan(pai_spec_place *p, const pai__tree *t, size_t at)
+/* Describes a place between keys and values, where the scan found `may`. */
+static void tell_gap(pai__spec_scan *p, const pai__tree *t, size_t at)
 {
-  pai__spec_scan scan;
-  pai__node n = PAI__NO_NODE;
-  int rc = pai__scan_at(&scan, t, at);
+  pai__node n = pai__tree_resolve(t, pai__buf_text(&p->pointer));
 
-  if (rc == PAI_OK && t->count > 0)
-    n = pai__tree_resolve(t, pai__buf_text(&scan.pointer));
-  if (rc == PAI_OK && t->count > 0) {
-    p->view.may = n != PAI__NO_NODE ? still_may(t, n, scan.may, at) : 0;
-    if (scan.on == PAI_ON_VALUE && n != PAI__NO_NODE &&
-        is_block_scalar(&t->nodes[n])) { /* an empty line at its end */
-      p->view.on = PAI_ON_VALUE;
-      p->view.may = PAI_MAY_VALUE;
-    }
-    if (n == PAI__NO_NODE)
-      n = find_around(t, at);
-    pai__tree_pointer(t, n, &p->pointer);
-    set_ranges(p, t, key_of(t, n), n);
-  } else if (rc == PAI_OK) {
-    pai__buf_add(&p->pointer, pai__buf_text(&scan.pointer), scan.pointer.len);
-    p->view.may = scan.may;
-    p->view.on = scan.on;
-    if (scan.key < scan.key_end)
-      p->view.key = range_of(t, scan.key, scan.key_end);
-    if (scan.value < scan.value_end)
-      p->view.value = range_of(t, scan.value, scan.value_end);
+  p->may = n != PAI__NO_NODE ? still_may(t, n, p->may, at) : 0;
+  if (p->on == PAI_ON_VALUE && n != PAI__NO_NODE &&
+      is_block_scalar(&t->nodes[n])) /* an empty line at its end */
+    p->may = PAI_MAY_VALUE;
+  else
+    p->on = PAI_ON_SPACE;
+  if (n == PAI__NO_NODE)
+    n = find_around(t, at);
+  pai__buf_clear(&p->pointer);
+  p->key = p->key_end = p->value = p->value_end = 0;
+  pai__tree_pointer(t, n, &p->pointer);
+  set_spans(p, t, key_of(t, n), n);
+}
+
+int pai__place_at(pai__spec_scan *out, const pai__tree *t, size_t at)
+{
+  pai__node n = find_leaf(t, at);
+  int rc;
+
+  if (n == PAI__NO_NODE) {
+    rc = pai__scan_at(out, t, at);
+    if (rc == PAI_OK && t->count > 0)
+      tell_gap(out, t, at);
+  } else {
+    *out = (pai__spec_scan){ 0 };
+    pai__buf_init(&out->pointer, &t->alloc);
+    tell_leaf(out, t, n);
+    rc = PAI_OK;
   }
-  pai__buf_dispose(&scan.pointer);
-  return rc;
+  return rc == PAI_OK && !pai__buf_ok(&out->pointer) ? PAI_ENOMEM : rc;
 }
 
 static int tell(pai_spec_place *p, const pai__tree *t, uint32_t line,
@@ -175,17 +185,26 @@ static int tell(pai_spec_place *p, const pai__tree *t, uint32_t line,
 {
   size_t at = pai__tree_offset(t, (pai__pos){ line, column });
   pai__pos there = pai__tree_pos(t, at);
-  pai__node n;
+  pai__spec_scan place;
+  int rc;
 
   if (there.line != line || there.column != column)
     return pai__fail(err, PAI_ENOTFOUND,
                      "the text has no line %u with a column %u",
                      (unsigned)line, (unsigned)column);
-  n = find_leaf(t, at);
-  if (n == PAI__NO_NODE)
-    return tell_scan(p, t, at);
-  tell_leaf(p, t, n);
-  return PAI_OK;
+  rc = pai__place_at(&place, t, at);
+  if (rc == PAI_OK) {
+    p->view.on = place.on;
+    p->view.may = place.may;
+    if (place.key < place.key_end)
+      p->view.key = range_of(t, place.key, place.key_end);
+    if (place.value < place.value_end)
+      p->view.value = range_of(t, place.value, place.value_end);
+    pai__buf_add(&p->pointer, pai__buf_text(&place.pointer),
+                 place.pointer.len);
+  }
+  pai__buf_dispose(&place.pointer);
+  return rc;
 }
 
 /* --- the calls ---------------------------------------------------------- */
@@ -294,10 +313,15 @@ int pai_spec_range(pai_spec_place **out, const char *text, size_t len,
     if (n == PAI__NO_NODE) {
       rc = pai__fail(err, PAI_ENOTFOUND, "nothing exists at '%s'", pointer);
     } else {
+      pai__node key = key_of(t, n);
+
       pai__buf_str(&p->pointer, pointer);
       p->view.on = PAI_ON_VALUE;
       p->view.valid = 1;
-      set_ranges(p, t, key_of(t, n), n);
+      if (key != PAI__NO_NODE)
+        p->view.key = range_of(t, t->nodes[key].start, t->nodes[key].end);
+      if (t->nodes[n].start < t->nodes[n].end)
+        p->view.value = range_of(t, t->nodes[n].start, t->nodes[n].end);
     }
   }
   pai__tree_free(t);

@@ -130,10 +130,11 @@ static void no_effect(pai__findings *f, pai__node n, const char *what,
   pai__find_help(f, "%s", help);
 }
 
-/* Reports keys that a plugin ignores: all but `names`. */
+/* Reports keys that a plugin ignores: all but the fields of its rule. */
 static void lint_all_keys(pai__findings *f, pai__node mapping,
-                          const char *const *names, const char *what)
+                          const pai__spec_rule *rule)
 {
+  const pai__spec_field *fields = rule->fields;
   pai__tree_walk walk;
   pai__node key;
 
@@ -146,53 +147,34 @@ static void lint_all_keys(pai__findings *f, pai__node mapping,
     size_t len, i = 0, n = 0;
     const char *s = pai__tree_str(f->tree, key, &len);
 
-    if (is_one_of(names, s))
+    if (pai__spec_rule_field(rule, s, len) != NULL)
       continue;
     word = pai__word_of(s, len);
-    for (; names[i] != NULL; i++) {
-      name = pai__word_of(names[i], strlen(names[i]));
+    for (; fields[i].name != NULL; i++) {
+      name = pai__word_of(fields[i].name, strlen(fields[i].name));
       if (pai__word_like(&word, &name))
         break;
       n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s",
-                            i > 0 ? ", " : "", names[i]);
+                            i > 0 ? ", " : "", fields[i].name);
     }
     s = pai__key_shown(f, key, &len);
     pai__find(f, PAI_SEVERITY_WARNING, "no-effect", key,
               "%s has no effect: %s has no such key",
-              pai__excerpt(piece, s, len), what);
-    if (names[i] == NULL) {
+              pai__excerpt(piece, s, len), rule->what);
+    if (fields[i].name == NULL) {
       pai__find_help(f, "it takes: %s", all);
       continue;
     }
-    pai__find_help(f, "did you mean '%s'?", names[i]);
-    rename_key(f, mapping, key, names[i]);
+    pai__find_help(f, "did you mean '%s'?", fields[i].name);
+    rename_key(f, mapping, key, fields[i].name);
   }
 }
 
-/* A plugin of OpenPAI, and its parameters. */
-typedef struct plugin {
-  const char *name, *what;
-  const char *keys[5];
-} plugin;
-
-static const plugin plugins[] = {
-  { "ssh",
-    "the plugin ssh",
-    { "jobssh", "userssh", "sshbarrier", "sshbarrierTimeout", NULL } },
-  { "cmd",
-    "the plugin cmd",
-    { "preCommands", "postCommands", "callbacks", NULL } },
-  { "git", "the plugin git", { "repo_uri", "options", "clone_dir", NULL } },
-  { "tensorboard", "the plugin tensorboard", { "port", "logdir", NULL } },
-  { "teamwise_storage",
-    "the plugin teamwise_storage",
-    { "storageConfigNames", NULL } },
-};
-
 static void lint_plugin(pai__findings *f, pai__node item)
 {
-  static const char *const fields[] = { "plugin", "parameters", "taskroles",
-                                        "failurePolicy", NULL };
+  const pai__spec_shape *shapes = pai__rules_plugin.shapes;
+  const pai__spec_rule *rule =
+    pai__spec_rule_inside(&pai__rules_plugin, f->tree, item);
   const pai__tree *t = f->tree;
   pai__node n = pai__tree_get(t, item, "plugin");
   char value[PAI__VALUE_TEXT];
@@ -206,21 +188,20 @@ static void lint_plugin(pai__findings *f, pai__node item)
               "write - plugin: NAME");
     return;
   }
-  lint_all_keys(f, item, fields, "a runtime plugin");
-  for (size_t i = 0; i < PAI__LEN(plugins); i++)
-    if (strcmp(plugins[i].name, s) == 0) {
-      lint_all_keys(f, pai__tree_get(t, item, "parameters"), plugins[i].keys,
-                    plugins[i].what);
-      return;
-    }
+  lint_all_keys(f, item, rule != NULL ? rule : shapes->rule);
+  if (rule != NULL) {
+    lint_all_keys(f, pai__tree_get(t, item, "parameters"),
+                  pai__spec_rule_field(rule, "parameters", 10)->rule);
+    return;
+  }
   word = pai__word_of(s, len);
-  for (size_t i = 0; i < PAI__LEN(plugins); i++) {
-    pai__word name = pai__word_of(plugins[i].name, strlen(plugins[i].name));
+  for (; shapes->type != NULL; shapes++) {
+    pai__word name = pai__word_of(shapes->type, strlen(shapes->type));
 
     if (pai__word_like(&word, &name)) {
       pai__find(f, PAI_SEVERITY_WARNING, "unknown-plugin", n,
                 "OpenPAI has no plugin %s", pai__value_text(value, f, n));
-      pai__find_help(f, "did you mean '%s'?", plugins[i].name);
+      pai__find_help(f, "did you mean '%s'?", shapes->type);
       pai__fix_word(f, true, n, name.s, name.len);
       return;
     }
@@ -252,32 +233,27 @@ static void lint_storage(pai__findings *f, pai__node item)
               "write - name: STORAGE");
 }
 
-/* Checks extras.openpai, where other keys may belong to other programs. */
-static void lint_openpai(pai__findings *f, pai__node mapping)
+/* Checks a mapping that may have other keys than those of its rule. */
+static void lint_open(pai__findings *f, pai__node mapping,
+                      const pai__spec_rule *rule)
 {
   const char *names[24];
   size_t n = 0;
 
-  for (const pai__spec_field *field = pai__rules_openpai.fields;
+  for (const pai__spec_field *field = rule->fields;
        field->name != NULL && n + 1 < PAI__LEN(names); field++)
-    names[n++] = field->name;
+    if (!field->rule->never)
+      names[n++] = field->name;
   names[n] = NULL;
   lint_keys(f, mapping, names);
 }
 
 static void lint_extras(pai__findings *f, pai__node extras)
 {
-  static const char *const names[] = {
-    "gangAllocation", "hivedScheduler",
-    "storages",       "jobStatusChangeNotification",
-    "submitFrom",     "tensorBoard",
-    PLUGINS,          NULL
-  };
-
   if (extras == PAI__NO_NODE)
     return;
-  lint_keys(f, extras, names);
-  lint_openpai(f, pai__tree_get(f->tree, extras, "openpai"));
+  lint_open(f, extras, &pai__rules_extras);
+  lint_open(f, pai__tree_get(f->tree, extras, "openpai"), &pai__rules_openpai);
   lint_list(f, pai__tree_get(f->tree, extras, PLUGINS),
             "the runtime plugins are not a list", lint_plugin);
   lint_list(f, pai__tree_get(f->tree, extras, "storages"),

@@ -134,7 +134,7 @@ TEST(texts_are_explained)
 /* Does the row find something in it? */
 static bool finds(const pai__failure *row, const failure_text *t)
 {
-  pai__span found[1 + PAI__PATTERN_GROUPS];
+  pai__pattern_span found[1 + PAI__PATTERN_GROUPS];
   pai__pattern p;
 
   if (row->exit != 0 && row->exit != t->code)

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-static bool find(pai__span *out, const pai__pattern *p, const char *text,
+static bool find(pai__pattern_span *out, const pai__pattern *p, const char *text,
                  size_t len)
 {
-  pai__span found[1 + PAI__PATTERN_GROUPS];
+  pai__pattern_span found[1 + PAI__PATTERN_GROUPS];
   int rc = pai__pattern_find(found, p, text, len, false);
 
   assert_true(rc >= 0);
@@ -24,7 +24,7 @@ static bool find(pai__span *out, const pai__pattern *p, const char *text,
  * nothing is. */
 typedef struct marked {
   char text[256];
-  pai__span span;
+  pai__pattern_span span;
   bool found;
 } marked;
 
@@ -48,7 +48,7 @@ static marked read_marked(const char *from)
 static bool finds_marked(const char *pattern, const marked *m)
 {
   pai__pattern p;
-  pai__span s;
+  pai__pattern_span s;
 
   assert_true(pai__pattern_make(&p, pattern));
   return find(&s, &p, m->text, strlen(m->text)) == m->found &&
@@ -142,7 +142,7 @@ TEST(any_byte_may_be_in_a_text)
   static const char text[] = "a\0b\nc\0\xff"
                              "d\n";
   pai__pattern p;
-  pai__span s;
+  pai__pattern_span s;
 
   assert_true(pai__pattern_make(&p, "a.b"));
   assert_true(find(&s, &p, text, sizeof(text) - 1));
@@ -160,7 +160,7 @@ TEST(any_byte_may_be_in_a_text)
 TEST(the_last_line_is_found)
 {
   static const char text[] = "a1 a2\nb\na3 a4\nb";
-  pai__span found[1 + PAI__PATTERN_GROUPS];
+  pai__pattern_span found[1 + PAI__PATTERN_GROUPS];
   pai__pattern p;
 
   assert_true(pai__pattern_make(&p, "a(\\d)"));
@@ -189,7 +189,7 @@ TEST(what_groups_find)
   };
 
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    pai__span spans[1 + PAI__PATTERN_GROUPS];
+    pai__pattern_span spans[1 + PAI__PATTERN_GROUPS];
     pai__pattern p;
     pai__buf b = test_buf();
 
@@ -391,7 +391,7 @@ enum { LEN = 1 << 20 };
 static void expect_long(const char *pattern, const char *text, bool found)
 {
   pai__pattern p;
-  pai__span s;
+  pai__pattern_span s;
 
   assert_true(pai__pattern_make(&p, pattern));
   assert_int_equal(find(&s, &p, text, LEN), found);
@@ -424,7 +424,7 @@ TEST(what_is_learned_of_a_text_is_forgotten)
   char *text = malloc(LEN / 8 + 1);
   clock_t before = clock();
   pai__pattern p;
-  pai__span s;
+  pai__pattern_span s;
 
   assert_non_null(text);
   text[LEN / 8] = '\0';
@@ -442,7 +442,7 @@ TEST(a_long_line_is_looked_at_in_parts)
 {
   char *text = malloc(LEN + 1);
   pai__pattern p;
-  pai__span s;
+  pai__pattern_span s;
 
   assert_non_null(text);
   text[LEN] = '\0';

@@ -4,6 +4,7 @@
 
 #include "job/plan/names.h"
 #include "job/plan/plan.h"
+#include "spec/variables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,66 @@ TEST_FAULTS(environment_is_complete)
   }
   pai__arena_dispose(&arena);
   return rc;
+}
+
+/* --- the list of variables -------------------------------------------------- */
+
+/* Returns whether "NAME=value" is the variable, for one of the roles. */
+static bool is_variable(const pai__platform_variable *v, const char *line)
+{
+  static const char *const names[] = { "Worker_A", "workera", "ps" };
+  size_t len = strcspn(line, "=");
+
+  for (size_t i = 0; i < PAI__LEN(names); i++) {
+    pai__variable_parts parts = { 0 };
+
+    parts.part[PAI__VARIABLE_ROLE].fixed = names[i];
+    parts.part[PAI__VARIABLE_ROLE].len = strlen(names[i]);
+    if (pai__variable_fits(v, line, len, &parts))
+      return true;
+  }
+  return false;
+}
+
+static void check_variables(const char *const *env, bool v1)
+{
+  bool seen[128] = { false };
+  size_t i, row;
+
+  for (i = 0; env[i] != NULL; i++) {
+    for (row = 0; pai__platform_variables[row].name != NULL; row++)
+      if (is_variable(&pai__platform_variables[row], env[i]))
+        break;
+    if (pai__platform_variables[row].name == NULL)
+      fail_msg("%s is not among pai__platform_variables", env[i]);
+    assert_true(v1 || !pai__platform_variables[row].v1);
+    seen[row] = true;
+  }
+  for (row = 0; pai__platform_variables[row].name != NULL; row++)
+    if (!seen[row] && (v1 || !pai__platform_variables[row].v1) &&
+        strcmp(pai__platform_variables[row].name, "PAI_WORK_DIR") != 0)
+      fail_msg("no plan sets %s", pai__platform_variables[row].name);
+}
+
+/* What editors offer is what a task sees, in both versions.  The script sets
+ * PAI_WORK_DIR. */
+TEST(editors_know_each_variable)
+{
+  for (int v1 = 0; v1 < 2; v1++) {
+    pai_spec job = spec;
+    pai__plan_context c = context;
+    pai__plan_shared shared;
+    pai_launch_plan plan;
+    pai__arena arena;
+
+    job.was_v1 = v1 == 1;
+    c.spec = &job;
+    pai__arena_init(&arena, &pai__libc_alloc);
+    assert_ok(pai__plan_share(&shared, &arena, &c));
+    assert_ok(pai__plan_make(&plan, &arena, &c, &shared, 1));
+    check_variables(plan.env, v1 == 1);
+    pai__arena_dispose(&arena);
+  }
 }
 
 TEST(a_task_without_gpus_sees_none)

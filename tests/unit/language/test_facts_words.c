@@ -1,0 +1,86 @@
+/* Completion in commands: template names and environment variables. */
+#include "cases.h"
+#include "language/cursor.h"
+
+static const cursor_row texts[] = {
+  { "template names",
+    CURSOR_JOB CURSOR_ROLE "      - echo <% ^\n",
+    { "$parameters.lr -> $parameters.lr %>",
+      "$parameters.model -> $parameters.model %>",
+      "$secrets.token -> $secrets.token %>" },
+    { "$data", "PAI_JOB_NAME" } },
+  { "a tag that is closed",
+    CURSOR_JOB CURSOR_ROLE "      - echo <% $par^ %> b\n",
+    { "$parameters.lr\n" },
+    { NULL } },
+  { "keys below a parameter",
+    CURSOR_JOB CURSOR_ROLE "      - echo <%$parameters.model.^%>\n",
+    { "$parameters.model.depth" },
+    { "$parameters.lr", "$secrets.token" } },
+  { "the data of the role",
+    CURSOR_JOB "taskRoles:\n  w:\n    data: d\n    commands: [ 'ls <% ^' ]\n",
+    { "$data.name -> $data.name %>" },
+    { "$script.name" } },
+  { "accounts have secrets only",
+    CURSOR_JOB "  # \nextras: {}\ndeployments: []\n" CURSOR_ROLE "x: 1\n"
+               "prerequisites:\n  - "
+               "type: dockerimage\n    auth: { password: '<% ^' }\n",
+    { "$secrets.token -> $secrets.token %>" },
+    { "$parameters.lr" } },
+  { "variables after a dollar sign",
+    CURSOR_JOB CURSOR_ROLE "      - echo $^\n",
+    { "PAI_JOB_NAME (name of the job, as USER~JOB)",
+      "PAI_HOST_IP_w_1 (address of a task)",
+      "PAI_PORT_LIST_w_0_ssh (ports of a task with that label",
+      "PAI_TASK_ROLE_w_HOST_LIST (" },
+    { "PAI_HOST_IP_w_2", "PAI_DATA_DIR", "$parameters.lr" } },
+  { "variables by their beginning, in a program",
+    CURSOR_JOB CURSOR_ROLE "      - python -c 'os.environ[\"PAI_^\"]'\n",
+    { "PAI_TASK_INDEX (index of this task in its role, from 0)" },
+    { NULL } },
+  { "variables that the job sets",
+    CURSOR_JOB CURSOR_ROLE
+    "      - echo ${^}\nextras: { openpai: { environment: { LR: 1 } } }\n",
+    { "LR (variable of this job)" },
+    { NULL } },
+  { "variables of a role with ports",
+    CURSOR_JOB
+    "taskRoles:\n  a_b:\n    resourcePerInstance: { ports: { x: 1 } }\n    "
+    "commands: [ '$^' ]\n",
+    { "PAI_a_b_0_x_PORT (", "PAI_CONTAINER_HOST_x_PORT_LIST (" },
+    { NULL } },
+  { "variables of job config v1",
+    "{\"jobName\": \"n\", \"taskRoles\": [{\"name\": \"w\", \"command\": "
+    "\"ls $PAI_^\"}]}",
+    { "PAI_DATA_DIR (dataDir)", "PAI_HOST_IP_w_0 (" },
+    { "$parameters.lr" } },
+  { "nothing else in a command",
+    CURSOR_JOB CURSOR_ROLE "      - echo a^b\n",
+    { NULL },
+    { "python train.py", "PAI_JOB_NAME" } },
+  { "block scalars",
+    CURSOR_JOB
+    "taskRoles:\n  w:\n    commands:\n      - |\n        ls\n        echo "
+    "$PAI_^\n        x\n",
+    { "PAI_HOST_IP_w_0 (" },
+    { "PAI_HOST_IP_w_1" } },
+};
+
+TEST_TABLE(cursor_check_row, texts);
+
+static int on_secret(void *user_data, const pai__completion *c)
+{
+  (void)user_data;
+  assert_null(strstr(c->insert, "hunter2"));
+  if (c->documentation != NULL)
+    assert_null(strstr(c->documentation, "hunter2"));
+  return PAI_OK;
+}
+
+TEST(secrets_are_not_shown)
+{
+  cursor_text c = cursor_open(CURSOR_JOB CURSOR_ROLE "      - <% ^\n", NULL);
+
+  assert_ok(pai__complete(&c.t, c.at, NULL, on_secret, NULL, NULL));
+  cursor_close(&c);
+}
