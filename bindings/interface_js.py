@@ -29,7 +29,7 @@ BORROWED = {
 #: What a result is for core.js, and how C hands it over; the rest is returned.
 RESULTS = {
     "listing": ("j", "js_give({0}.json)"), "findings": ("j", "js_give({0}.json)"),
-    "job_text": ("x", "js_give({0})"), "job_strings": ("j", "js_give_strings({0})"),
+    "job_text": ("x", "js_give({0})"), "job_strings": ("j", "js_give_strings({0}, &f)"),
     "void": ("v", None), "const char *": ("s", None), "bool": ("t", None),
     "int64_t": ("l", None), "uint64_t": ("l", None),
     "int": ("i", None), **dict.fromkeys(("uint32_t", "size_t"), ("u", None)),

@@ -109,7 +109,8 @@ export class Job implements Owner {
   /** Places of secrets that the job needs and the file lacks. */
   readonly missingSecrets: string[];
 
-  /** The commands of each role, as they will run. */
+  /** The commands of each role, with their parameters; what a secret stands for
+   * is not in them. */
   render(): Record<string, string>;
   /** A copy with "******" for each secret. */
   masked(): Job;

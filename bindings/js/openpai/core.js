@@ -135,9 +135,11 @@ export class Core {
     new Int32Array(this.memory.buffer, this.#result, 2).fill(0);
     if (code >= 0)
       return text;
-    const error = this.#error;
+    const told = JSON.parse(text), error = this.#error;
+    if (told.name !== "PAI_EUSER" || error === null)
+      throw new OpenpaiError(told);
     this.#error = null;
-    throw error !== null ? error.thrown : OpenpaiError.parse(text);
+    throw error.thrown;
   }
 
   #finish(result, value) {

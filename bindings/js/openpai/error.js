@@ -14,8 +14,4 @@ export class OpenpaiError extends Error {
       this[part] = told[part] ?? null;
     this.retriable = told.retriable ?? false;
   }
-
-  static parse(text) {
-    return new OpenpaiError(JSON.parse(text));
-  }
 }

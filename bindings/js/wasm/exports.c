@@ -34,9 +34,8 @@ void js_give(job_text text)
   result.len = text.len;
 }
 
-void js_give_strings(job_strings strings)
+void js_give_strings(job_strings strings, failure *f)
 {
-  failure f = { 0 };
   const char *one;
   json j;
 
@@ -45,9 +44,7 @@ void js_give_strings(job_strings strings)
   for (size_t i = 0; (one = strings.get(strings.spec, i)) != NULL; i++)
     json_text(&j, NULL, one);
   json_end(&j, ']');
-  js_give(json_finish(&j, &f).json);
-  if (f.code < 0)
-    js_keep(&f);
+  js_give(json_finish(&j, f).json);
 }
 
 /* --- failures --------------------------------------------------------------- */

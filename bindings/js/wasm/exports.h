@@ -14,7 +14,7 @@
 /* Keeps a text, which core.js frees, as the result of this call. */
 void js_give(job_text text);
 /* Keeps a list of the strings as JSON. */
-void js_give_strings(job_strings strings);
+void js_give_strings(job_strings strings, failure *f);
 /* Ends a call: sets its code, and the failure as JSON instead of the result. */
 void js_keep(failure *f);
 

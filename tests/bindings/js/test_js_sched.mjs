@@ -147,3 +147,19 @@ test("a shadow decides beside", () => {
   assert.equal(scheduler.decide()[0].agreed, true);
   assert.equal(scheduler.shadowDecisions.length, 1);
 });
+
+test("what a shadow throws harms nobody", () => {
+  const caught = [];
+  const scheduler = new Scheduler(cluster, { policy(host) {
+    for (const id of host.waiting()) {
+      caught.push(thrown(() => host.startAt(id, [{ node: "none" }])).code);
+      host.start(id);
+    }
+  } });
+  scheduler.setShadow({ name: "broken", decide() { throw new Error("shadow"); } });
+  scheduler.submit({ id: 1, gpus: 1 });
+  assert.equal(scheduler.decide().length, 1);
+  assert.deepEqual(caught, ["PAI_ENOTFOUND"]);
+  assert.equal(scheduler.sums.shadow_failed, 1);
+  assert.equal(scheduler.shadowDecisions, null);
+});
