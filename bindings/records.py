@@ -1,8 +1,9 @@
-"""records.py - write what records.txt declares: C tables of structs' members, and
-classes in Python
+"""records.py - write what records.txt declares: C tables of structs' members,
+classes in Python, and types of TypeScript
 
     records.py c OUT_DIR        facade_fields.h, facade_fields.c
     records.py python OUT_DIR   _fields.py
+    records.py js OUT_DIR       records.d.ts
 """
 import pathlib
 import re
@@ -103,11 +104,61 @@ def module(records):
                 NAME[0].upper() + NAME[1:], ", ".join(names), text))
 
 
+# --- TypeScript ------------------------------------------------------------------
+
+PLAIN = {"int": "number", "float": "number", "str": "string",
+         "bool": "boolean", "Any": "unknown"}
+
+
+def typescript(kind):
+    kind, _, inside = kind.partition("[")
+    if not inside:
+        return PLAIN.get(kind, kind)
+    parts = [typescript(part) for part in
+             re.findall(r"(?:[^,\[]|\[[^\]]*\])+", inside[:-1])]
+    if kind == "Dict":
+        return "Record<%s>" % ", ".join(parts)
+    if kind == "Tuple":
+        return "%s[]" % parts[0]
+    return " | ".join(dict.fromkeys(parts))  # Union, Optional
+
+
+def told(doc):
+    return re.sub(r"\bNone\b", "absent", doc)
+
+
+#: Types of members that only C writes, by their kinds.
+WRITTEN = {"text": "string", "some": "string", "bool": "boolean"}
+
+
+def interface(record):
+    out = ["\n"]
+    if record.doc:
+        out.append("/** %s */\n" % told(record.doc))
+    out.append("export interface %s {\n" % record.name)
+    for field in record.fields:
+        if field.doc:
+            out.append("  /** %s */\n" % told(field.doc))
+        absent = field.type.startswith("Optional[") or (
+            field.default and not field.kind)
+        out.append("  readonly %s%s: %s;\n" % (
+            field.name, "?" if absent or field.kind == "some" else "",
+            WRITTEN.get(field.kind, "number") if field.type == "-"
+            else typescript(field.type)))
+    return "".join(out) + "}\n"
+
+
+def types(records):
+    return "// %s\n" % NAME + "".join(
+        interface(record) for record in records)
+
+
 def main():
     language, out = sys.argv[1], pathlib.Path(sys.argv[2])
     records = read()
     texts = ({"facade_fields.h": header(records),
               "facade_fields.c": tables(records)} if language == "c" else
+             {"records.d.ts": types(records)} if language == "js" else
              {"_fields.py": module(records)})
     for name, text in texts.items():
         (out / name).write_text(text)

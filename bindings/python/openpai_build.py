@@ -253,6 +253,7 @@ def source_files():
         "bindings/CMakeLists.txt", "bindings/README.md",
         "bindings/accounts.py", "bindings/accounts.txt",
         "bindings/interface.py", "bindings/interface.txt",
+        "bindings/interface_js.py",
         "bindings/records.py", "bindings/records.txt"))
     for folder in ("bindings/python", "bindings/swig", "include", "pkgconfig",
                    "src"):

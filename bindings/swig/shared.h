@@ -115,6 +115,9 @@ enum json_kind {
 
 enum json_type { JSON_I32, JSON_U32, JSON_I64, JSON_U64, JSON_CHARS };
 
+/* A size_t, which on some machines is none of the other types. */
+enum { JSON_SIZE = sizeof(size_t) == 4 ? JSON_U32 : JSON_U64 };
+
 typedef struct json_field {
   const char *name;
   size_t at; /* offset in the struct */
@@ -125,7 +128,8 @@ typedef struct json_field {
 
 #define JSON_TYPE(x) \
   _Generic((x), int32_t: JSON_I32, uint32_t: JSON_U32, int64_t: JSON_I64, \
-           uint64_t: JSON_U64, const char *: JSON_CHARS)
+           uint64_t: JSON_U64, const char *: JSON_CHARS, \
+           default: JSON_SIZE)
 #define JSON_FIELD(struct, name, member, kind, whole) \
   {                                                   \
     name, offsetof(struct, member), JSON_##kind,      \

@@ -52,16 +52,3 @@ const char *pai_event_text(const pai_event *event, size_t *len)
     *len = event->len;
   return event->text;
 }
-
-const char *pai_state_name(int state)
-{
-  switch (state) {
-  case PAI_STATE_WAITING: return "waiting";
-  case PAI_STATE_RUNNING: return "running";
-  case PAI_STATE_STOPPING: return "stopping";
-  case PAI_STATE_SUCCEEDED: return "succeeded";
-  case PAI_STATE_FAILED: return "failed";
-  case PAI_STATE_STOPPED: return "stopped";
-  default: return "?";
-  }
-}
