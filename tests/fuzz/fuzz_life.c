@@ -115,7 +115,7 @@ static void check_log(const char *text, size_t size)
 static void check_pattern(char *text, size_t size)
 {
   char *end = memchr(text, '\n', size);
-  pai__span found[1 + PAI__PATTERN_GROUPS];
+  pai__pattern_span found[1 + PAI__PATTERN_GROUPS];
   pai__pattern p;
 
   if (end == NULL || memchr(text, '\0', (size_t)(end - text)) != NULL)
@@ -126,7 +126,7 @@ static void check_pattern(char *text, size_t size)
       pai__pattern_find(found, &p, end, size, false) == 0)
     return;
   for (int i = 0; i <= PAI__PATTERN_GROUPS; i++) {
-    const pai__span *s = &found[i];
+    const pai__pattern_span *s = &found[i];
 
     CHECK(s->start <= s->end && s->end <= size);
     CHECK(memchr(end + s->start, '\n', s->end - s->start) == NULL);
