@@ -57,10 +57,10 @@ function asked() {
   return new Promise((done, failed) => {
     const server = createServer(async (request, response) => {
       if (request.url === "/answer") {
+        done(JSON.parse(await body(request))); // all of it, before its browser ends
         response.end();
         server.close();
-        started.kill();
-        return done(JSON.parse(await body(request)));
+        return started.kill();
       }
       try {
         const told = content(request.url);
