@@ -375,27 +375,54 @@ static int try_long(const deciding *d, const pai__waiter *w)
   return rc;
 }
 
+/* When the promise begins; without one, any run ends before it. */
+static pai_time promised_start(const deciding *d)
+{
+  const pai__promise *p = d->x->list.data;
+
+  return d->x->list.len != 0 ? p->start : PAI__NEVER;
+}
+
+/* Returns the next waiter, from i on, that is not known to be refused.  Nearly
+ * all waiters are, so what they are compared with is read before the loop. */
+static uint32_t skip_refused(const deciding *d, uint32_t i)
+{
+  const pai__waiters *all = &d->e->waiters;
+  const pai__waiter *list = all->list.data;
+  uint64_t decided = d->s->m.decided, orders = d->s->m.orders;
+  pai_time now = d->s->m.now, start = promised_start(d);
+  uint32_t n = all->list.len;
+
+  for (; i < n; i++) {
+    const pai__waiter_line *line = pai__waiter_line_of(all, &list[i]);
+
+    if (line->refused != decided &&
+        (line->later != decided || line->looked_at != orders ||
+         pai__plan_end(now, list[i].length) <= start))
+      break;
+  }
+  return i;
+}
+
 static int start_others(const deciding *d, uint32_t at)
 {
   const pai__waiters *all = &d->e->waiters;
   const pai_sched *s = d->s;
+  uint32_t i = at;
   int rc = PAI_OK;
 
   d->e->known = d->e->counted = false;
-  for (uint32_t i = at + 1; i < all->list.len && rc >= 0; i++) {
-    const pai__waiter *w = pai__waiter_at(all, i);
-    const pai__waiter_line *line = pai__waiter_line_of(all, w);
-    const pai__promise *p = d->x->list.data;
-    bool ends =
-      d->x->list.len == 0 || pai__plan_end(s->m.now, w->length) <= p->start;
+  while (rc >= 0) {
+    const pai__waiter *w;
 
-    /* This skips most waiters. */
-    if (d->alike && (line->refused == s->m.decided ||
-                     (!ends && line->later == s->m.decided &&
-                      line->looked_at == s->m.orders)))
-      continue;
+    i = d->alike ? skip_refused(d, i + 1) : i + 1;
+    if (i >= all->list.len)
+      break;
+    w = pai__waiter_at(all, i);
     if (pai__waiter_is_there(s, w) && pai__may_begin(s, w->req))
-      rc = ends ? try_short(d, w) : try_long(d, w);
+      rc = pai__plan_end(s->m.now, w->length) <= promised_start(d)
+             ? try_short(d, w)
+             : try_long(d, w);
   }
   return rc;
 }
