@@ -421,7 +421,7 @@ static int try_holds(single *x)
              ? try_change(x, x->reason.behind, "held", 0, 1)
              : 0;
 
-  for (uint32_t i = s->m.first; i != PAI__NONE && rc == 0;
+  for (uint32_t i = s->m.first; i != PAI__NONE && rc == 0 && !x->cut;
        i = pai__req_at(s, i)->behind) {
     uint64_t id = pai__req_at(s, i)->id;
 
