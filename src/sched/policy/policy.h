@@ -186,10 +186,12 @@ int pai__plain_load(void **state, void *data, const pai_policy_host *host,
                     const pai_cluster *cluster, const char *options,
                     const char *saved, size_t len);
 
+/* All slots but `event`: a policy with waiters, or an event() of its own, has
+ * pai__plain_event() there, and others are not called for each event. */
 #define PAI__PLAIN_POLICY                                           \
   .struct_size = sizeof(pai_policy), .version = PAI_POLICY_VERSION, \
   .open = pai__plain_open, .close = pai__plain_close,               \
-  .decide = pai__plain_decide, .event = pai__plain_event,           \
-  .clone = pai__plain_clone, .save = pai__plain_save, .load = pai__plain_load
+  .decide = pai__plain_decide, .clone = pai__plain_clone,           \
+  .save = pai__plain_save, .load = pai__plain_load
 
 #endif

@@ -513,6 +513,7 @@ static const pai__plain_type type = { .defaults = &defaults,
 
 const pai_policy pai__policy_backfill = {
   PAI__PLAIN_POLICY,
+  .event = pai__plain_event,
   .name = "backfill",
   .about = "as soon as it does not delay what is planned before it",
   .data = (void *)&type,

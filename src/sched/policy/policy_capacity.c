@@ -450,6 +450,7 @@ static const pai__plain_type type = { .defaults = &defaults,
 
 const pai_policy pai__policy_capacity = {
   PAI__PLAIN_POLICY,
+  .event = pai__plain_event,
   .name = "capacity",
   .about = "queues with guaranteed and greatest shares, which lend what they "
            "leave idle and ask it back",

@@ -146,6 +146,7 @@ static const pai__plain_type type = { .defaults = &defaults,
 
 const pai_policy pai__policy_fair = {
   PAI__PLAIN_POLICY,
+  .event = pai__plain_event,
   .name = "fair",
   .about = "whoever has, or lately had, least goes first: virtual clusters, "
            "and users in them",

@@ -103,6 +103,7 @@ static const pai__plain_type type = { .defaults = &defaults,
 
 const pai_policy pai__policy_k8s = {
   PAI__PLAIN_POLICY,
+  .event = pai__plain_event,
   .name = "k8s",
   .about = "as Kubernetes' scheduler by default, for whole gangs",
   .data = (void *)&type,

@@ -143,6 +143,7 @@ static const pai__plain_type type = { .defaults = &defaults,
 
 const pai_policy pai__policy_priority = {
   PAI__PLAIN_POLICY,
+  .event = pai__plain_event,
   .name = "priority",
   .about = "the most important first, and others make room for it",
   .data = (void *)&type,
