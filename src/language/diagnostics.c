@@ -159,12 +159,25 @@ static int put_related(pai_language *l, pai__language_doc *doc,
   return PAI_OK;
 }
 
+/* A key that is missing is shown on the first line of its mapping. */
+static pai__span span_of(pai__language_doc *doc, const pai_diagnostic *d)
+{
+  pai__span span =
+    pai__language_span(doc, d->line, d->column, d->end_line, d->end_column);
+  const char *text = pai__buf_text(&doc->text);
+
+  if (d->missing != NULL)
+    for (size_t i = span.start; i < span.end; i++)
+      if (text[i] == '\n' || text[i] == '\r')
+        span.end = i;
+  return span;
+}
+
 void pai__put_diagnostic(pai_language *l, pai__language_doc *doc,
                          pai__json_writer *w, const pai_diagnostic *d)
 {
   enum { ERROR = 1, WARNING = 2 };
-  pai__span span =
-    pai__language_span(doc, d->line, d->column, d->end_line, d->end_column);
+  pai__span span = span_of(doc, d);
 
   pai__json_begin_object(w);
   pai__put_range(l, doc, w, "range", span);

@@ -304,6 +304,19 @@ TEST_IN(a_wait_is_of_a_text, client, c, begin, client_end)
 
 /* --- related places ------------------------------------------------------------------ */
 
+TEST(a_missing_key_is_shown_on_one_line)
+{
+  client c;
+
+  client_begin(&c, NULL);
+  client_initialize(&c, "{}");
+  client_open(&c, "file:///a", "protocolVersion: 2\nname: x\ntype: job\n");
+  client_hears_part(&c, "'range':{'start':{'line':0,'character':0},'end':"
+                        "{'line':0,'character':18}},'severity':1,'code':"
+                        "'missing-key'");
+  client_end(&c);
+}
+
 TEST(a_name_that_is_there_twice_leads_to_the_first)
 {
   client c;
