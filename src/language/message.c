@@ -149,26 +149,26 @@ static int notify_host(pai_language *l, const pai__language_request *r,
   return rc;
 }
 
-static int carry_out(pai_language *l, pai__language_request *r,
-                     pai__bytes name, pai_error **err)
+static int carry_out(pai_language *l, pai__language_request r, pai__bytes name,
+                     pai_error **err)
 {
   pai_error *why = NULL;
   int rc = PAI_OK;
 
-  if (!may_notify(l, r->method))
+  if (!may_notify(l, r.method))
     return PAI_OK;
-  if (r->method == NULL || (r->method->flags & PAI__METHOD_NOW) == 0)
+  if (r.method == NULL || (r.method->flags & PAI__METHOD_NOW) == 0)
     rc = pai__language_drain(l, err);
   if (rc < 0)
     return rc;
-  if (r->method == NULL)
-    return notify_host(l, r, name, err);
-  r->err = &why;
-  rc = pai__language_read_params(l, r);
+  if (r.method == NULL)
+    return notify_host(l, &r, name, err);
+  r.err = &why;
+  rc = pai__language_read_params(l, &r);
   if (rc == PAI_OK)
-    rc = r->method->handle(l, r);
+    rc = r.method->handle(l, &r);
   if (rc == PAI_EINVAL) {
-    rc = pai__language_log(l, r->method->name, pai_error_message(why), err);
+    rc = pai__language_log(l, r.method->name, pai_error_message(why), err);
     pai_error_free(why);
   } else if (err != NULL) {
     *err = why;
@@ -229,7 +229,7 @@ static int sort(pai_language *l, pai__tree *t, bool *kept, pai_error **err)
   if (r.id == PAI__NO_NODE)
     return r.method != NULL && !is_notification(r.method)
              ? PAI_OK /* a request that nobody could be answered */
-             : carry_out(l, &r, name, err);
+             : carry_out(l, r, name, err);
   if (is_notification(r.method))
     return pai__language_send_refusal(l, &r, PAI__RPC_INVALID_REQUEST,
                                       "this method is a notification", err);

@@ -181,8 +181,8 @@ static uint32_t open_line(const broken *b, uint32_t end)
  * PAI_ELIMIT if nothing helps. */
 static int remove_one(broken *b, pai__tree **out, uint32_t cursor)
 {
-  uint32_t line, best = 0, furthest = 0, before = b->failed;
-  uint32_t failed = b->failed, opened = open_line(b, failed), reached;
+  const uint32_t failed = b->failed, opened = open_line(b, failed);
+  uint32_t line, reached, best = 0, furthest = 0, before = failed;
   size_t start, end;
   int rc;
 

@@ -49,9 +49,10 @@ pai__spec_ruled pai__spec_rule_below(const pai__spec_rule *rule,
   if (inside == NULL) { /* only the field that selects the shape is known */
     const char *selects = pai__spec_rule_selects(rule);
 
-    if (strlen(selects) != len || memcmp(selects, key, len) != 0)
-      return (pai__spec_ruled){ NULL, NULL };
     inside = rule->shapes->rule;
+    if (inside == NULL || strlen(selects) != len ||
+        memcmp(selects, key, len) != 0)
+      return (pai__spec_ruled){ NULL, NULL };
   }
   field = pai__spec_rule_field(inside, key, len);
   if (field != NULL)

@@ -125,10 +125,10 @@ static void put_name(pai__buf *out, const variables *v, const char *label,
       pai__buf_char(out, *p);
       continue;
     }
-    if (p[1] == 'r')
-      pai__buf_add(out, v->role->name, v->role->len);
-    else if (p[1] == 'i')
+    if (p[1] == 'i')
       pai__buf_printf(out, "%llu", (unsigned long long)v->index);
+    else if (p[1] == 'r' && v->role != NULL)
+      pai__buf_add(out, v->role->name, v->role->len);
     else
       pai__buf_add(out, label, len);
     p += strcspn(p, "}");
@@ -227,7 +227,7 @@ static void complete_own(pai__complete_state *s)
 bool pai__complete_text(pai__complete_state *s, const pai__spec_rule *rule)
 {
   const char *text = s->f->text;
-  size_t start = s->at, end = s->at;
+  size_t start = s->at, end;
   pai__facts_tag tag;
 
   if (rule->templates == PAI__TEMPLATES_NONE)
@@ -238,6 +238,7 @@ bool pai__complete_text(pai__complete_state *s, const pai__spec_rule *rule)
   }
   while (start > s->place.value && is_word(text[start - 1]))
     start--;
+  end = s->at;
   while (end < s->place.value_end && is_word(text[end]))
     end++;
   if (rule->templates != PAI__TEMPLATES_COMMAND || start == 0 ||

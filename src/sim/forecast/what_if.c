@@ -207,6 +207,7 @@ static int pair_waits(const trying *t)
 {
   pai_what_if *w = t->w;
   pai_forecast *f = w->before;
+  bool has_room;
   pai_time *pairs;
   int rc = PAI_OK;
 
@@ -214,9 +215,10 @@ static int pair_waits(const trying *t)
     return PAI_OK;
   w->longer = pai__zalloc(&w->alloc, f->nwaits * sizeof(*w->longer));
   pairs = pai__zalloc(&w->alloc, f->runs * sizeof(*pairs));
-  if (w->longer == NULL || pairs == NULL)
+  has_room = w->longer != NULL && pairs != NULL;
+  if (!has_room)
     rc = pai__oom(t->err);
-  for (uint32_t i = 0; rc == PAI_OK && i < f->nwaits; i++) {
+  for (uint32_t i = 0; has_room && rc == PAI_OK && i < f->nwaits; i++) {
     const pai__future_wait *a = &f->waits[i];
     const pai__future_wait *b = pai__forecast_find(w->after, a->id);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-static bool find(pai__pattern_span *out, const pai__pattern *p, const char *text,
-                 size_t len)
+static bool find(pai__pattern_span *out, const pai__pattern *p,
+                 const char *text, size_t len)
 {
   pai__pattern_span found[1 + PAI__PATTERN_GROUPS];
   int rc = pai__pattern_find(found, p, text, len, false);
