@@ -92,16 +92,47 @@ static void hold_lifeline(helper *h)
     (void)uv_read_start((uv_stream_t *)&h->lifeline, on_room, on_lifeline);
 }
 
+/* Removes a socket that a killed helper has left, and nothing else. */
+static bool clear_path(const char *path)
+{
+  struct stat st;
+
+  if (cli_listens(path)) {
+    cli_fail("a program listens at %s already", path);
+    return false;
+  }
+  if (lstat(path, &st) < 0)
+    return true;
+  if (!S_ISSOCK(st.st_mode)) {
+    cli_fail("cannot listen at %s: it is a file and no socket", path);
+    cli_help(stderr, "choose a path where nothing is");
+    return false;
+  }
+  (void)unlink(path);
+  return true;
+}
+
+/* libuv takes a missing folder for a missing permission. */
+static int why_not(const char *path, int rc)
+{
+  const char *name = strrchr(path, '/');
+  size_t len = name != NULL ? (size_t)(name - path) : 0;
+  char folder[4096];
+
+  if (rc != UV_EACCES || len == 0 || len >= sizeof(folder))
+    return rc;
+  memcpy(folder, path, len);
+  folder[len] = '\0';
+  return access(folder, F_OK) < 0 ? UV_ENOENT : rc;
+}
+
 static int listen_at(helper *h, const char *path)
 {
   mode_t mask;
   int rc;
 
-  if (cli_listens(path)) {
-    cli_fail("a program listens at %s already", path);
+  if (!clear_path(path))
     return CLI_NO;
-  }
-  (void)unlink(path);
   (void)uv_pipe_init(&h->uv, &h->listener, 0);
   h->listener.data = h;
   mask = umask(0177); /* for this user alone */
@@ -110,7 +141,7 @@ static int listen_at(helper *h, const char *path)
   if (rc == 0)
     rc = uv_listen((uv_stream_t *)&h->listener, 64, on_connection);
   if (rc < 0) {
-    cli_fail("cannot listen at %s: %s", path, uv_strerror(rc));
+    cli_fail("cannot listen at %s: %s", path, uv_strerror(why_not(path, rc)));
     return CLI_NO;
   }
   h->socket = path;

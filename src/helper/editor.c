@@ -251,13 +251,21 @@ static void take_messages(helper_editor *e)
   helper_editor_wake(e);
 }
 
+static void end_input(helper_editor *e)
+{
+  if (e->frames.len > e->frames.at)
+    give_up(e, "the input ended within a message");
+  else
+    helper_editor_close(e);
+}
+
 static void read_file(helper_editor *e)
 {
   char *to = frame_room(&e->frames, CHUNK);
   ssize_t n = to != NULL ? read(e->files[0], to, CHUNK) : -1;
 
   if (n <= 0) {
-    helper_editor_close(e);
+    end_input(e);
     return;
   }
   frame_add(&e->frames, (size_t)n);
@@ -284,7 +292,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     frame_add(&e->frames, (size_t)n);
     take_messages(e);
   } else if (n < 0) {
-    helper_editor_close(e);
+    end_input(e);
   }
 }
 

@@ -101,6 +101,12 @@ class Life(HelperTest):
                 self.assertEqual(process.returncode, 1)
                 self.assertIn(b"Content-Length", stderr)
 
+    def test_a_message_is_cut(self):
+        for said in b"hello\n", b"Content-Length: 9\r\n\r\n{":
+            _, stderr = (process := self.binary("helper")).communicate(said, 60)
+            self.assertEqual(process.returncode, 1)
+            self.assertIn(b"within a message", stderr)
+
     def test_any_pieces(self):
         process = self.binary("helper")
         text = b'{"id":1,"method":"initialize","params":{}}'
@@ -161,6 +167,20 @@ class Socket(HelperTest):
         editor = self.connect(path)
         editor.begin()
         editor.said.close()
+
+    def test_only_a_socket_is_replaced(self):
+        path = self.folder / "notes"
+        path.write_text("mine")
+        done = self.run_cli("helper", "--socket", str(path), input="")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no socket", done.stderr)
+        self.assertEqual(path.read_text(), "mine")
+
+    def test_a_folder_that_is_missing(self):
+        done = self.run_cli("helper", "--socket",
+                            str(self.folder / "none" / "s"), input="")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no such file or directory", done.stderr)
 
 
 class Clusters(HelperTest):
