@@ -1,5 +1,5 @@
 """typescript_calls.py - write api.ts, the types of the records and calls of the REST
-API for TypeScript, and calls.json, method and path of each call for tests
+API for TypeScript
 
     typescript_calls.py OUT_DIR
 """
@@ -88,14 +88,6 @@ def write(all_of):
     return "".join(out)
 
 
-def table(all_of):
-    return {call.name: {
-        "method": "GET" if call.method == "ANY" else call.method,
-        "path": call.paths[0], "text": call.content is not None,
-        "query": [f.name for f in call.queries],
-        "streams": "streams" in call.switches} for call in all_of.calls}
-
-
 def main():
     out = pathlib.Path(sys.argv[1])
     try:
@@ -103,8 +95,7 @@ def main():
         text = write(all_of)
     except schema.SchemaError as error:
         sys.exit(str(error))
-    written.write_changed(out, {
-        "api.ts": text, "calls.json": json.dumps(table(all_of)) + "\n"})
+    written.write_changed(out, {"api.ts": text})
 
 
 if __name__ == "__main__":

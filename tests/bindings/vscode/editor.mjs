@@ -1,19 +1,17 @@
 // editor.mjs - the extension in VS Code itself: code-server and Chromium, as a new user meets it
 //
 // Usage: editor.mjs FOLDER PROGRAM BUILD WORK
-// FOLDER is what setup.sh has made, PROGRAM is openpai, BUILD has openpai.vsix and src/calls.json,
+// FOLDER is what setup.sh has made, PROGRAM is openpai, BUILD has openpai.vsix,
 // WORK is a folder for this test; screenshots are put there.
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, resolve } from "node:path";
 
 const [folder, program, build, work] = process.argv.slice(2).map(path => resolve(path));
 const { chromium } = createRequire(join(folder, "node_modules/"))("playwright-core");
-const here = dirname(fileURLToPath(import.meta.url));
 const PASSWORD = "a-long-password-7";
 const PATIENCE = 60000; // milliseconds until a step has failed
 const ROW = "[id='workbench.view.extension.openpai'] .monaco-list-row";
@@ -71,20 +69,10 @@ const freePort = () => new Promise(done => {
   });
 });
 
-/** The program as the extension finds it; one without a helper gets the stand-in. */
-function writeProgram() {
-  let own = true;
-  try {
-    execFileSync(program, ["help", "helper"], { stdio: "ignore" });
-  } catch {
-    own = false;
-  }
+/** The program as the extension finds it, until the test takes it away. */
+function linkProgram() {
   const path = join(work, "openpai");
-  const stand = join(here, "stand_in_helper.mjs"), calls = join(build, "src/calls.json");
-  writeFileSync(path, `#!/bin/sh\n${own ? "" : `[ "$*" != helper ] ||
-  exec '${process.execPath}' '${stand}' '${program}' '${calls}'\n`}exec '${program}' "$@"\n`);
-  chmodSync(path, 0o755);
-  console.log(own ? "the program's own helper" : "the stand-in for the helper");
+  symlinkSync(program, path);
   return path;
 }
 
@@ -341,7 +329,7 @@ function lookForSecrets() {
 async function main() {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
-  const address = await startServer(), url = await startEditor(writeProgram());
+  const address = await startServer(), url = await startEditor(linkProgram());
   const browser = await chromium.launch(
     { executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   const page = await browser.newPage({ viewport: { width: 1000, height: 620 } });
