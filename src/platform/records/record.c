@@ -107,6 +107,11 @@ static void stamp_attempt(pai__pjob *j, pai_time now)
     a->diagnostics = pai__strdup(&j->platform->alloc, stopped);
 }
 
+void pai__record_result(pai__pjob *j)
+{
+  stamp_attempt(j, pai__loop_wall_time());
+}
+
 static void stamp(pai__pjob *j)
 {
   pai_time now = pai__loop_wall_time();

@@ -16,6 +16,10 @@ int pai__record_new_job(pai__pjob *j, const char *text, size_t len,
                         const char *masked, pai_error **err);
 #define PAI__SECRET_FILE "file" /* its file as it was, if it has secrets */
 
+/* Keeps the result of an attempt that has ended.  pai__record_job() does so as
+ * well, but only after a commit that is under way. */
+void pai__record_result(pai__pjob *j);
+
 /* Writes a task's last start as a past start. */
 void pai__record_past(pai__pjob *j, uint32_t task);
 /* Names the folder of a task's start, if memory was short for that before. */

@@ -3,6 +3,7 @@
 
 #include "platform/place/gpus.h"
 #include "platform/records/line.h"
+#include "platform/records/record.h"
 #include "platform/records/records.h"
 #include "platform/place/single.h"
 #include "platform/shortage.h"
@@ -229,10 +230,6 @@ static int write_latest(pai__reply *a, const pai__pjob *j)
   const pai__pattempt *l = &j->latest;
   const pai__task *task =
     l->trigger != PAI__NO_TASK ? &pai__job_tasks(&j->job)[l->trigger] : NULL;
-
-  if (!l->over)
-    return PAI_OK;
-
   pai__attempt_row row = { .exit_code = { true, l->code },
                            .failure = l->failure,
                            .diagnostics = l->diagnostics };
@@ -280,11 +277,12 @@ static bool write_task_end(pai__reply *a, const pai__pjob *j)
 
 /* Of a job that is tried again: writes how its last attempt ended, or the last
  * start of a task that waits for its next one. */
-static int write_last(pai__reply *a, const pai__pjob *j, pai_error **err)
+static int write_last(pai__reply *a, pai__pjob *j, pai_error **err)
 {
   last_attempt last = { a, false };
 
-  if (j->job.state == PAI__JOB_BACKOFF)
+  pai__record_result(j);
+  if (j->latest.over)
     return write_latest(a, j);
   if (!write_task_end(a, j) && waits(j) && j->latest.number > 0)
     return pai__store_attempts(a->p->store, j->id, on_attempt, &last, err);
@@ -365,7 +363,7 @@ int pai__platform_why_write(pai_platform *p, pai_job_id job,
                             pai_write_cb write, void *user_data,
                             pai_error **err)
 {
-  const pai__pjob *j;
+  pai__pjob *j;
   pai__reply a;
   int rc = pai__reply_begin(&a, p, write, user_data, err);
 

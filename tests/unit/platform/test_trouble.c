@@ -164,6 +164,39 @@ static bool has_ended(const durable *d, pai_job_id job)
   return text != NULL && strstr(text, "\nsignal ") != NULL;
 }
 
+/* Why a job is tried again is known before it can be written. */
+TEST(a_full_disk_hides_no_cause)
+{
+  const char *dir = story_in("cause");
+  char go[400], starts[400], command[1500];
+  pai_job_id again;
+  durable d;
+
+  (void)snprintf(go, sizeof(go), "%s-go", dir);
+  (void)snprintf(starts, sizeof(starts), "%s-starts", dir);
+  (void)snprintf(
+    command, sizeof(command),
+    "echo >> %s; echo CUDA_ERROR_ECC_UNCORRECTABLE; "
+    "test $(wc -l < %s) -lt 4 && exit 1; "
+    "while ! test -e %s; do sleep 0.01; done; "
+    "echo ModuleNotFoundError: No module named \\\"'x'\\\"; exit 1",
+    starts, starts, go);
+  durable_open(&d, dir);
+  again = durable_submit(&d, "again", "", "", command);
+  assert_int_not_equal(again, 0);
+  durable_wait_file(&d, starts, 4);
+  durable_reaches(&d, again, PAI_STATE_RUNNING);
+  limit_files(dir, LITTLE);
+  (void)fill_disk(&d);
+  close(creat(go, 0600));
+  while (strstr(durable_why(&d, again), "retry 4 of") == NULL)
+    durable_turn(&d);
+  assert_true(durable_sync(&d) < 0);
+  durable_has(&d, "\"name\":\"module-missing\"");
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
+  durable_close(&d);
+}
+
 TEST(a_full_disk_does_not_keep_jobs_from_being_stopped)
 {
   struct rlimit before;
