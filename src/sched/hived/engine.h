@@ -295,6 +295,8 @@ struct pai__hived {
   pai__pool pool;         /* blocks of groups and names */
   pai__lookup name_index; /* by hash: the newest name with it */
   pai__scratch s;
+  void *block; /* of a clone: holds the arrays that do not grow */
+  size_t block_size;
 };
 
 /* The word must not be 0. */

@@ -89,25 +89,51 @@ static void *pointer_at(const void *where)
   return p;
 }
 
-int pai__hived_clone(pai__hived **out, const pai__hived *h)
+static size_t bytes_of(const array *a)
 {
-  pai__hived *made = pai__zalloc(&h->alloc, sizeof(*made));
-  array all[ARRAYS];
-  size_t n;
-  int rc = PAI_OK;
+  return (a->n * a->size + 15) & ~(size_t)15;
+}
 
-  *out = NULL;
-  if (made == NULL)
+/* Copies the arrays that do not grow into one block: most of the time goes into
+ * touching new memory, and a single block is more likely to be reused. */
+static int copy_block(pai__hived *made, const pai__hived *h, const array *all,
+                      size_t n)
+{
+  size_t at = 0;
+
+  made->block_size =
+    pai__flat_bytes(&h->pool.words) + pai__flat_bytes(&h->name_index.slots);
+  for (size_t i = 0; i < n; i++)
+    made->block_size += all[i].cap == NULL ? bytes_of(&all[i]) : 0;
+  made->block = pai__realloc(&h->alloc, NULL, 0, made->block_size, 1);
+  if (made->block == NULL)
     return PAI_ENOMEM;
-  *made = *h;
-  pai__flat_init(&made->pool.words, h->pool.words.size);
-  pai__lookup_init(&made->name_index);
-  n = list_arrays(made, all);
+  for (size_t i = 0; i < n; i++) {
+    void *copy = (char *)made->block + at;
+
+    if (all[i].cap != NULL || all[i].n == 0)
+      continue;
+    memcpy(copy, pointer_at(all[i].vec), all[i].n * all[i].size);
+    memcpy(all[i].vec, &copy, sizeof(copy));
+    at += bytes_of(&all[i]);
+  }
+  pai__flat_copy_in(&made->pool.words, &h->pool.words, made->block, &at);
+  pai__flat_copy_in(&made->name_index.slots, &h->name_index.slots, made->block,
+                    &at);
+  return PAI_OK;
+}
+
+/* Copies the arrays that grow; the other ones are in the block, or NULL. */
+static int copy_arrays(const pai__hived *made, const array *all, size_t n,
+                       int rc)
+{
   for (size_t i = 0; i < n; i++) {
     void *copy = NULL;
 
+    if (all[i].cap == NULL && rc == PAI_OK)
+      continue;
     if (rc == PAI_OK && all[i].n > 0) {
-      copy = pai__realloc(&h->alloc, NULL, 0, all[i].n, all[i].size);
+      copy = pai__realloc(&made->alloc, NULL, 0, all[i].n, all[i].size);
       rc = copy != NULL ? PAI_OK : PAI_ENOMEM;
     }
     if (copy != NULL)
@@ -116,10 +142,25 @@ int pai__hived_clone(pai__hived **out, const pai__hived *h)
     if (all[i].cap != NULL)
       *all[i].cap = copy != NULL ? all[i].n : 0;
   }
-  if (rc == PAI_OK)
-    rc = pai__flat_copy(&made->pool.words, &h->pool.words, &h->alloc);
-  if (rc == PAI_OK)
-    rc = pai__lookup_copy(&made->name_index, &h->name_index, &h->alloc);
+  return rc;
+}
+
+int pai__hived_clone(pai__hived **out, const pai__hived *h)
+{
+  pai__hived *made = pai__zalloc(&h->alloc, sizeof(*made));
+  array all[ARRAYS];
+  size_t n;
+  int rc;
+
+  *out = NULL;
+  if (made == NULL)
+    return PAI_ENOMEM;
+  *made = *h;
+  pai__flat_init(&made->pool.words, h->pool.words.size);
+  pai__flat_init(&made->name_index.slots, h->name_index.slots.size);
+  n = list_arrays(made, all);
+  rc = copy_block(made, h, all, n);
+  rc = copy_arrays(made, all, n, rc);
   if (rc < 0)
     pai__hived_free(made);
   else
@@ -138,10 +179,13 @@ void pai__hived_free(pai__hived *h)
   alloc = h->alloc;
   n = list_arrays(h, all);
   for (size_t i = 0; i < n; i++)
-    pai__free(&alloc, pointer_at(all[i].vec),
-              (all[i].cap != NULL ? *all[i].cap : all[i].n) * all[i].size);
+    if (all[i].cap != NULL)
+      pai__free(&alloc, pointer_at(all[i].vec), *all[i].cap * all[i].size);
+    else if (h->block == NULL)
+      pai__free(&alloc, pointer_at(all[i].vec), all[i].n * all[i].size);
   pai__flat_dispose(&h->pool.words, &alloc);
   pai__flat_dispose(&h->name_index.slots, &alloc);
+  pai__free(&alloc, h->block, h->block_size);
   pai__free(&alloc, h, sizeof(*h));
 }
 
