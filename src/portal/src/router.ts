@@ -1,5 +1,6 @@
 // router.ts - the address of the page: paths, parameters, back and forward
 import { computed, signal } from "@preact/signals";
+import { who } from "./session";
 
 const where = signal(new URL(location.href));
 
@@ -39,6 +40,11 @@ export function setParameters(changes: Record<string, string>): void {
     else
       url.searchParams.set(name, value);
   go(url.pathname + url.search + url.hash, { replace: true });
+}
+
+/** Name of a job with its user, which answers leave out if it is the caller. */
+export function fullName(job: string, user = who.value?.name ?? ""): string {
+  return job.includes("~") ? job : `${user}~${job}`;
 }
 
 /** Address of a job's page, or of one of its tabs. */

@@ -205,7 +205,8 @@ static void put_for_browsers(const pai__request *r)
 }
 
 /* HTML pages load nothing, cannot be framed, and send no referrer.  The portal
- * loads its own files, and calls this server. */
+ * loads its own files, and calls this server; browsers put style attributes into
+ * a text that is edited. */
 static void put_for_pages(const pai__request *r)
 {
   if (r->type == NULL || strncmp(r->type, "text/html", 9) != 0)
@@ -213,7 +214,8 @@ static void put_for_pages(const pai__request *r)
   put(r, "Content-Security-Policy",
       r->page != NULL
         ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; "
-          "style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+          "style-src 'self'; style-src-attr 'unsafe-inline'; "
+          "img-src 'self' data:; connect-src 'self'; "
           "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
         : "default-src 'none'; style-src 'unsafe-inline'; "
           "frame-ancestors 'none'; base-uri 'none'");

@@ -5,7 +5,7 @@ import { bytes } from "../format";
 import { checker, demandOf, isV1, type Demand, type Diagnostic } from "../parts/check";
 import { Editor } from "../parts/editor";
 import { attempt, tell } from "../parts/messages";
-import { go, jobAddress, parameters } from "../router";
+import { fullName, go, jobAddress, parameters } from "../router";
 import { t } from "../texts";
 import { TEMPLATES } from "./templates";
 
@@ -60,7 +60,7 @@ export function Submit() {
     setBusy(true);
     await attempt(async () => {
       const made = await call("jobs.submit", { body: await converted(text) });
-      go(jobAddress(made.name));
+      go(jobAddress(fullName(made.name)));
     });
     setBusy(false);
   }

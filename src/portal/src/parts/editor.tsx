@@ -84,7 +84,7 @@ export function Editor({ label, text, onChange, onProblems }: Props) {
           lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), autocompletion(),
           yaml(), syntaxHighlighting(COLOURS), THEME, lintGutter(), check,
           keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
-          EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+          EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
           EditorView.updateListener.of(update => {
             if (update.docChanged)
               heard.current.onChange(update.state.doc.toString());

@@ -10,7 +10,7 @@ import { attempt, tell } from "../../parts/messages";
 import { isFinal, State } from "../../parts/state";
 import { useCall } from "../../parts/use_call";
 import { useJobChanges } from "../../parts/use_jobs";
-import { go, jobAddress, parts } from "../../router";
+import { fullName, go, jobAddress, parts } from "../../router";
 import { t, type TextKey } from "../../texts";
 import { Config } from "./config";
 import { Ending } from "./ending";
@@ -47,7 +47,7 @@ async function retry(name: string): Promise<void> {
   await attempt(async () => {
     const file = await call("jobs.config", { job: name, format: "yaml" });
     const { name: made } = await call("jobs.submit", { like: name, name: `${name.split("~")[1]}_${Date.now().toString(36)}`, body: String(file) });
-    go(jobAddress(made));
+    go(jobAddress(fullName(made)));
   });
 }
 
@@ -93,7 +93,8 @@ function TabBar({ name, path }: { name: string; path: string }) {
 }
 
 export function Job() {
-  const [, name = "", path = "tasks"] = parts.value;
+  const [, given = "", path = "tasks"] = parts.value;
+  const name = fullName(given);
   const shown = useCall("jobs.show", { job: name });
   const tab = TABS.find(one => one.path === path) ?? TABS[0]!;
 
