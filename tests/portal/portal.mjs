@@ -118,6 +118,19 @@ test("problems are shown while one types", async () => {
   await page.getByText(/tpye/).nth(1).waitFor();
 });
 
+test("how long a job would wait is told before it is submitted", async () => {
+  const cpus = (await call(server, "GET", "/api/v2/nodes"))[0].cpus;
+  await signIn(USER, "/submit");
+  await page.getByText("It would start now").waitFor();
+  const made = await call(server, "POST", "/api/v2/jobs", jobOf("fills", "sleep 600")
+    .replace("cpu: 1", `cpu: ${cpus}`).replace("type: job", "type: job\nextras: {timeLimit: 10m}"));
+  const editor = page.getByRole("textbox", { name: "Job YAML" });
+  await editor.fill(jobOf("after", "true"));
+  await page.getByText(/May start: .* min/).waitFor();
+  await page.screenshot({ path: "wait.png" });
+  await call(server, "PUT", `/api/v2/jobs/${made.name}/executionType`, { value: "STOP" });
+});
+
 test("the list of jobs is live, filtered and sorted", async () => {
   await signIn(USER, "/jobs");
   const name = await submit("listed", "sleep 600");

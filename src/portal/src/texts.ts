@@ -91,6 +91,7 @@ const TEXTS = {
   close: ["Close", "关闭"],
   mayStart: ["May start", "预计开始"],
   mayEnd: ["May end", "预计结束"],
+  startsNow: ["It would start now", "现在就可以开始"],
   waitUnknown: ["not known yet: no similar job has ended", "未知：还没有类似的任务结束"],
   between: ["% (between % and %)", "%（% 至 %）"],
   later: ["more than 90 days", "超过 90 天"],

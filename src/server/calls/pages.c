@@ -23,7 +23,7 @@ static void answer_file(pai__request *r, const pai__portal_file *file)
 static void answer_without_portal(pai__request *r)
 {
   pai__answer_text(
-    r, 404, "text/html; charset=utf-8",
+    r, 200, "text/html; charset=utf-8",
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
     "<title>OpenPAI</title></head><body><h1>OpenPAI</h1><p>This server was "
     "built without the web portal. Run <code>openpai list</code>, "
@@ -56,9 +56,7 @@ void pai__do_pages_file(pai__request *r)
 
 static void lead_to(pai__request *r, pai__buf *address)
 {
-  if (pai__portal_count == 0) {
-    answer_without_portal(r);
-  } else if (!pai__buf_ok(address)) {
+  if (!pai__buf_ok(address)) {
     pai__answer_failure(r, PAI_ENOMEM);
   } else {
     r->location = pai__buf_take(address);

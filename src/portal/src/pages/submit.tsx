@@ -1,10 +1,11 @@
 // submit.tsx - write a job file, check it as you type, and submit it
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../call";
-import { bytes } from "../format";
+import { bytes, duration } from "../format";
 import { checker, demandOf, isV1, type Demand, type Diagnostic } from "../parts/check";
 import { Editor } from "../parts/editor";
 import { attempt, tell } from "../parts/messages";
+import { useWait } from "../parts/use_wait";
 import { fullName, go, jobAddress, parameters } from "../router";
 import { t } from "../texts";
 import { TEMPLATES } from "./templates";
@@ -26,6 +27,16 @@ async function converted(text: string): Promise<string> {
   } catch {
     return text; // the editor shows what is wrong with it
   }
+}
+
+function Wait({ text }: { text: string }) {
+  const seconds = useWait(text);
+  if (seconds === undefined)
+    return <span class="hint">…</span>;
+  if (seconds === null)
+    return <span class="hint">{t("mayStart")}: {t("waitUnknown")}</span>;
+  const [soon, middle, late] = seconds.map(duration) as [string, string, string];
+  return <strong role="status">{seconds[2] < 1 ? t("startsNow") : `${t("mayStart")}: ${t("between", middle, soon, late)}`}</strong>;
 }
 
 function Problems({ list }: { list: Diagnostic[] }) {
@@ -81,6 +92,7 @@ export function Submit() {
       </select></label>
       <label class="button">{t("upload")}<input type="file" class="hidden" accept=".yaml,.yml,.json" onChange={event => void open(event)} /></label>
       {demand !== null && <span class="hint">{t("asksFor", demand.gpus, demand.cpus, bytes(demand.memory))}</span>}
+      <Wait text={text} />
     </div>
     <Editor label={t("jobYaml")} text={text} onChange={onChange} onProblems={setProblems} />
     <Problems list={problems} />
