@@ -123,7 +123,7 @@ test("how long a job would wait is told before it is submitted", async () => {
   await signIn(USER, "/submit");
   await page.getByText("It would start now").waitFor();
   const made = await call(server, "POST", "/api/v2/jobs", jobOf("fills", "sleep 600")
-    .replace("cpu: 1", `cpu: ${cpus}`).replace("type: job", "type: job\nextras: {timeLimit: 10m}"));
+    .replace("cpu: 1", `cpu: ${cpus}`).replace("type: job", "type: job\nextras: {openpai: {timeLimit: 10m}}"));
   const editor = page.getByRole("textbox", { name: "Job YAML" });
   await editor.fill(jobOf("after", "true"));
   await page.getByText(/May start: .* min/).waitFor();
