@@ -1,7 +1,7 @@
 """typescript_calls.py - write api.ts, the types of the records and calls of the REST
-API for TypeScript
+API for TypeScript, and with "ways" also ways.ts, how each call is made over HTTP
 
-    typescript_calls.py OUT_DIR
+    typescript_calls.py OUT_DIR [ways]
 """
 import json
 import pathlib
@@ -88,14 +88,32 @@ def write(all_of):
     return "".join(out)
 
 
+def way(call):
+    """How a call is made: method, path, what goes into the query and the body."""
+    query = [f.name for f in call.queries]
+    body = "json" if call.body else call.content or ""
+    return "  %s: { method: %s, path: %s, query: %s, body: %s },\n" % tuple(
+        json.dumps(one) for one in (
+            call.name, call.method.replace("ANY", "GET"), call.paths[0], query, body))
+
+
+def write_ways(all_of):
+    return (HEAD + "/** What a call is over HTTP; its path has :names. */\n"
+            "export interface Way { method: string; path: string; query: string[]; body: string }\n\n"
+            "export const ways = {\n%s} satisfies Record<string, Way>;\n"
+            % "".join(way(call) for call in all_of.calls))
+
+
 def main():
     out = pathlib.Path(sys.argv[1])
     try:
         all_of = schema.Schema()
-        text = write(all_of)
+        files = {"api.ts": write(all_of)}
+        if sys.argv[2:] == ["ways"]:
+            files["ways.ts"] = write_ways(all_of)
     except schema.SchemaError as error:
         sys.exit(str(error))
-    written.write_changed(out, {"api.ts": text})
+    written.write_changed(out, files)
 
 
 if __name__ == "__main__":

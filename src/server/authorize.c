@@ -126,9 +126,16 @@ static bool read_token(pai__request *r, const char *header)
 static bool identify(pai__request *r)
 {
   const char *header = pai__conn_field(r->conn, "Authorization");
+  char *session = header == NULL ? pai__session_header(r) : NULL;
+  bool known;
 
   if (header != NULL)
     return read_token(r, header);
+  if (session != NULL) {
+    known = read_token(r, session);
+    pai__strfree(&r->server->alloc, session);
+    return known;
+  }
   if (r->route->is_signed && pai__request_query(r, "token") != NULL)
     return pai__signed_holds(r) || refuse_unknown(r, INVALID);
   return r->server->tokens || r->remote ? refuse_unknown(r, GUEST)

@@ -48,6 +48,8 @@ static bool matches(const char *pattern, const char *path,
 {
   size_t n = 0;
 
+  if (strchr(" ", pattern[1]) != NULL) /* "/" has no parts */
+    return *path == '\0';
   while (*pattern == '/') {
     size_t len = strcspn(++pattern, "/ ");
     if (*path == '\0')

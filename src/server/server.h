@@ -23,6 +23,8 @@
 #include <openpai/records.h>
 #include <openpai/server.h>
 
+#include "portal/portal.h"
+
 typedef struct pai__request pai__request;
 typedef struct pai__stream pai__stream;
 typedef struct pai__server_listener pai__server_listener; /* http/listener.h */
@@ -176,6 +178,7 @@ struct pai__request {
   bool packed;                  /* the answer is gzip */
   /* Files that form the body, one after the other. */
   pai__sent_file files[PAI__SENT_FILES];
+  const pai__portal_file *page; /* the body is this file of the portal */
   char range[80]; /* Content-Range, or "" */
   bool attached;  /* sent as an attachment */
   pai__stream *stream;
@@ -192,6 +195,16 @@ bool pai__request_flag(const pai__request *r, const char *name);
 /* Returns an integer within the limits of the route's table; if it is missing,
  * the table's default, or 0. */
 int64_t pai__request_number(const pai__request *r, const char *name);
+/* http/session.c: returns the value of a cookie and its length, or NULL. */
+const char *pai__request_cookie(const pai__request *r, const char *name,
+                                size_t *len);
+/* Returns the token of the browser's session as an Authorization header, to be
+ * freed; NULL: there is none, or another site may have sent the request. */
+char *pai__session_header(const pai__request *r);
+/* Make the browser keep a token, or forget it.  False: out of memory. */
+bool pai__session_begin(pai__request *r, const char *token);
+bool pai__session_end(pai__request *r);
+
 /* Returns the id of the event after which a stream resumes, or NULL.  Only for
  * routes with such streams. */
 const char *pai__request_last_event(const pai__request *r);

@@ -70,6 +70,23 @@ static void note_failure(pai__request *r, int status, const pai_error *err)
                 r->remote ? r->peer : "this machine", what);
 }
 
+/* Puts the new token into a cookie of the browser, too, if that was asked
+ * for. */
+static bool keep_session(pai__request *r, const char *json, size_t len)
+{
+  pai__node asked = pai__tree_look(r->form, 0, "cookie");
+  pai__tree *tree;
+  bool ok;
+
+  if (asked == PAI__NO_NODE || !pai__tree_bool(r->form, asked))
+    return true;
+  tree = pai__server_tree(r->server, json, len);
+  ok = tree != NULL &&
+       pai__session_begin(r, pai__tree_look_text(tree, 0, "token", ""));
+  pai__tree_free(tree);
+  return ok;
+}
+
 static void on_login(void *user_data, int status, const char *json, size_t len,
                      const pai_error *err)
 {
@@ -90,6 +107,10 @@ static void on_login(void *user_data, int status, const char *json, size_t len,
   r->caller.name =
     pai__strdup(&r->server->alloc, pai__body_text(r, "username"));
   pai__accounts_complete(r->server, r->caller.name);
+  if (!keep_session(r, json, len)) {
+    pai__answer_failure(r, PAI_ENOMEM);
+    return;
+  }
   pai__json_writer_init(&r->json, &r->answer, false);
   pai__json_ready(&r->json, json, len);
   pai__answer_json(r, 200);
@@ -114,22 +135,27 @@ void pai__do_authn_login(pai__request *r)
 
 /* --- logout -------------------------------------------------------------- */
 
-/* Returns the token of the request, or NULL if it has none. */
-static const char *find_token(const pai__request *r)
+/* Returns the token in an Authorization header. */
+static const char *token_of(const char *header)
 {
-  const char *header = pai__conn_field(r->conn, "Authorization");
-  const char *space = header != NULL ? strchr(header, ' ') : NULL;
+  const char *space = strchr(header, ' ');
 
-  return space != NULL ? space + strspn(space, " ") : NULL;
+  return space != NULL ? space + strspn(space, " ") : "";
 }
 
 void pai__do_authn_logout(pai__request *r)
 {
-  const char *token = find_token(r);
+  const char *header = pai__conn_field(r->conn, "Authorization");
+  char *session = header == NULL ? pai__session_header(r) : NULL;
   int rc = PAI_OK;
 
-  if (token != NULL)
-    rc =
-      pai_accounts_revoke(r->server->accounts, r->caller.name, token, &r->err);
+  if (session != NULL)
+    header = session;
+  if (header != NULL)
+    rc = pai_accounts_revoke(r->server->accounts, r->caller.name,
+                             token_of(header), &r->err);
+  if (session != NULL && !pai__session_end(r))
+    rc = PAI_ENOMEM;
+  pai__strfree(&r->server->alloc, session);
   pai__answer_changed(r, rc, "Logout successfully");
 }

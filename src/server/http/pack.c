@@ -121,10 +121,39 @@ static bool deflate_all(struct pai__packer *p, pai__buf *from)
          p->z.total_out < from->len;
 }
 
+/* For clients that take no gzip. */
+static void inflate_page(pai__request *r)
+{
+  uLongf len = (uLongf)r->page->size;
+  z_stream z = { .next_in = (unsigned char *)(uintptr_t)r->page->packed,
+                 .avail_in = (uInt)r->page->packed_len };
+
+  if (!pai__buf_reserve(&r->answer, len) || inflateInit2(&z, GZIP) != Z_OK) {
+    r->answer.failed = true;
+    return;
+  }
+  z.next_out = (unsigned char *)r->answer.data;
+  z.avail_out = (uInt)len;
+  r->answer.failed |= inflate(&z, Z_FINISH) != Z_STREAM_END;
+  (void)inflateEnd(&z);
+  pai__buf_cut(&r->answer, len);
+}
+
+/* Files of the portal are packed already. */
+static bool pack_page(pai__request *r)
+{
+  if (r->status != 200 || wants_gzip(r))
+    return r->status == 200;
+  inflate_page(r);
+  return false;
+}
+
 bool pai__pack(pai__request *r)
 {
   struct pai__packer *p;
 
+  if (r->page != NULL)
+    return pack_page(r);
   if (!pai__pack_may(r) || !pai__buf_ok(&r->answer) || r->answer.len < LEAST ||
       r->answer.len > MOST || !wants_gzip(r) ||
       (p = find_packer(r->server)) == NULL || !deflate_all(p, &r->answer))

@@ -170,13 +170,24 @@ static bool is_kept(const pai__request *r)
 /* Sets the tag; the client may have the answer already. */
 static void make_tag(pai__request *r)
 {
+  const char *bytes =
+    r->page != NULL ? r->page->packed : pai__buf_text(&r->answer);
+  size_t len = r->page != NULL ? r->page->packed_len : r->answer.len;
+
   if (!is_kept(r))
     return;
-  (void)snprintf(
-    r->tag, sizeof(r->tag), "W/\"%zx-%016llx\"", r->answer.len,
-    (unsigned long long)hash(pai__buf_text(&r->answer), r->answer.len));
+  (void)snprintf(r->tag, sizeof(r->tag), "W/\"%zx-%016llx\"", len,
+                 (unsigned long long)hash(bytes, len));
   if (has_tag(header(r, "If-None-Match"), r->tag + 2))
     r->status = 304;
+}
+
+/* Files of the portal have a hash of their content in their names. */
+static const char *cache_control(const pai__request *r)
+{
+  if (r->page != NULL && strcmp(r->page->name, PAI__PORTAL_PAGE) != 0)
+    return "public, max-age=31536000, immutable";
+  return r->tag[0] != '\0' ? "private, no-cache" : "no-store";
 }
 
 static void put_for_browsers(const pai__request *r)
@@ -188,20 +199,26 @@ static void put_for_browsers(const pai__request *r)
   /* TLS works here, so browsers need never fall back to plain HTTP */
   if (r->listener->tls)
     put(r, "Strict-Transport-Security", "max-age=31536000");
-  put(r, "Cache-Control",
-      r->tag[0] != '\0' ? "private, no-cache" : "no-store");
+  put(r, "Cache-Control", cache_control(r));
   if (r->tag[0] != '\0')
     put(r, "ETag", r->tag);
 }
 
-/* HTML pages load nothing, cannot be framed, and send no referrer. */
+/* HTML pages load nothing, cannot be framed, and send no referrer.  The portal
+ * loads its own files, and calls this server; browsers put style attributes into
+ * a text that is edited. */
 static void put_for_pages(const pai__request *r)
 {
   if (r->type == NULL || strncmp(r->type, "text/html", 9) != 0)
     return;
   put(r, "Content-Security-Policy",
-      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; "
-      "base-uri 'none'");
+      r->page != NULL
+        ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; "
+          "style-src 'self'; style-src-attr 'unsafe-inline'; "
+          "img-src 'self' data:; connect-src 'self'; "
+          "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        : "default-src 'none'; style-src 'unsafe-inline'; "
+          "frame-ancestors 'none'; base-uri 'none'");
   put(r, "X-Frame-Options", "DENY");
   put(r, "Referrer-Policy", "no-referrer");
 }
@@ -216,6 +233,9 @@ static pai__payload make_payload(pai__request *r)
     return pai__enter_payload(r);
   if (pai__files_are_sent(r))
     return pai__files_payload(r);
+  if (r->page != NULL && r->packed)
+    return (pai__payload){ .size = (int64_t)r->page->packed_len,
+                           .bytes = r->page->packed };
   return (pai__payload){ .size = (int64_t)r->answer.len,
                          .bytes = pai__buf_text(&r->answer) };
 }

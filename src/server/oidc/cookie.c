@@ -87,25 +87,6 @@ static bool is_good(pai__buf *text)
   return true;
 }
 
-/* Returns the value of a cookie and its length, or NULL. */
-static const char *find(const pai__request *r, const char *name, size_t *len)
-{
-  size_t at = 0, n = strlen(name);
-  const char *list;
-
-  while ((list = pai__conn_next_field(r->conn, "Cookie", &at)) != NULL)
-    while (*list != '\0') {
-      list += strspn(list, "; \t");
-      *len = strcspn(list, "; \t");
-      if (*len > n && list[n] == '=' && memcmp(list, name, n) == 0) {
-        *len -= n + 1;
-        return list + n + 1;
-      }
-      list += *len;
-    }
-  return NULL;
-}
-
 bool pai__cookie_get(pai__buf *out, pai__request *r, const char *purpose,
                      const char *state)
 {
@@ -117,7 +98,7 @@ bool pai__cookie_get(pai__buf *out, pai__request *r, const char *purpose,
     return false;
   name_cookie(name, state);
   name_seal(seal, purpose, state);
-  value = find(r, name, &len);
+  value = pai__request_cookie(r, name, &len);
   return value != NULL &&
          pai__cookie_open(out, r->server->oidc->key, seal, value, len) ==
            PAI_OK &&

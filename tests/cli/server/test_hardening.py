@@ -121,14 +121,15 @@ class Hardening(served.ServedTest):
         self.ok("stop", "admin~test")
         self.end(process)
 
-    def test_addresses_of_the_original_portal_say_what_to_do(self):
+    def test_addresses_of_the_original_portal_lead_to_ours(self):
         process = self.serve()
-        for page in "job-detail", "job-event", "task-attempt":
+        for page, tab in (("job-detail", ""), ("task-attempt", ""),
+                          ("job-event", "/events")):
             head = self.head(f"/{page}.html?username=ann&jobName=a%3Cb")
-            self.assertRegex(head, r"\Ahttp/1.1 200 ")
-            self.assertIn("content-type: text/html", head)
-            self.assertIn("<code>openpai show ann~a&lt;b</code>", head)
-        for page in "index", "home", "job-list", "submit", "user-profile":
-            self.assertIn("<code>openpai list</code>",
-                          self.head(f"/{page}.html"))
+            self.assertRegex(head, r"\Ahttp/1.1 302 ")
+            self.assertIn(f"location: /jobs/ann~a%3cb{tab}\n", head.replace("\r", ""))
+        for page, to in (("index", "/"), ("home", "/"), ("job-list", "/jobs"),
+                         ("submit", "/submit"), ("user-profile", "/profile")):
+            self.assertIn(f"location: {to}\n",
+                          self.head(f"/{page}.html").replace("\r", ""))
         self.end(process)

@@ -77,12 +77,17 @@ typedef struct row {
 
 static const row rows[] = {
   { "GET", "/healthz", ALL, 200, NULL },
-  { "GET", "/job-detail.html /job-event.html /task-attempt.html", ALL, 200,
+  { "GET", "/job-detail.html /job-event.html /task-attempt.html", ALL, 302,
     NULL },
   { "GET",
     "/index.html /home.html /job-list.html /submit.html /plugin.html "
     "/user-profile.html",
+    ALL, 302, NULL },
+  { "GET",
+    "/ /jobs /jobs/*path /submit /nodes /virtual-clusters /alerts /users "
+    "/profile",
     ALL, 200, NULL },
+  { "GET", "/portal/:name", ALL, 404, NULL },
   { "GET", "/api/v2", ALL, 200, NULL },
   { "GET", "/api/v2/info", ALL, 200, NULL },
   { "GET", "/api/v1", ALL, 200, NULL },

@@ -1,0 +1,73 @@
+// frame.tsx - what is around each page: navigation, the user's menu, messages, the palette
+import type { ComponentType } from "preact";
+import { lazy } from "./parts/lazy";
+import { Dialogs } from "./parts/dialog";
+import { Messages } from "./parts/messages";
+import { openPalette, Palette } from "./parts/palette";
+import { isLive } from "./live";
+import { parts } from "./router";
+import { signOut, type Who } from "./session";
+import { language, setLanguage, t, type TextKey } from "./texts";
+import { switchTheme } from "./theme";
+
+interface Page {
+  path: string;
+  text: TextKey;
+  admin?: boolean;
+  /** Not in the navigation. */
+  hidden?: boolean;
+  show: ComponentType;
+}
+
+/** THE table of pages: the first part of their address, and what shows them. */
+export const PAGES: Page[] = [
+  { path: "", text: "home", show: lazy(() => import("./pages/home"), "Home") },
+  { path: "jobs", text: "jobs", show: lazy(() => import("./pages/jobs"), "Jobs") },
+  { path: "submit", text: "submit", show: lazy(() => import("./pages/submit"), "Submit") },
+  { path: "nodes", text: "nodes", show: lazy(() => import("./pages/nodes"), "Nodes") },
+  { path: "virtual-clusters", text: "virtualClusters", show: lazy(() => import("./pages/virtual_clusters"), "VirtualClusters") },
+  { path: "alerts", text: "alerts", show: lazy(() => import("./pages/alerts"), "Alerts") },
+  { path: "users", text: "users", admin: true, show: lazy(() => import("./pages/users"), "Users") },
+  { path: "profile", text: "profile", hidden: true, show: lazy(() => import("./pages/profile"), "Profile") },
+];
+
+function Link({ page }: { page: Page }) {
+  const isHere = (parts.value[0] ?? "") === page.path;
+  return <li><a href={`/${page.path}`} aria-current={isHere ? "page" : undefined}>{t(page.text)}</a></li>;
+}
+
+function NoPage() {
+  return <p class="empty">{t("noPage")}</p>;
+}
+
+/** The pages that a user can open. */
+export function pagesOf(who: Who): Page[] {
+  return PAGES.filter(page => !page.admin || who.admin);
+}
+
+export function Frame({ who }: { who: Who }) {
+  const pages = pagesOf(who);
+  const page = pages.find(one => one.path === (parts.value[0] ?? ""));
+  const Show = page?.show ?? NoPage;
+  return <>
+    <a class="skip" href="#content">{t("skip")}</a>
+    <header>
+      <strong><a href="/">OpenPAI</a></strong>
+      <nav aria-label={t("menu")}>
+        <ul>{pages.filter(one => !one.hidden).map(one => <Link key={one.path} page={one} />)}</ul>
+      </nav>
+      <div class="tools">
+        <button type="button" onClick={openPalette} title={t("search")} aria-label={t("search")} aria-keyshortcuts="Control+K">⌕</button>
+        <button type="button" onClick={switchTheme} title={t("darkOrLight")} aria-label={t("darkOrLight")}>◐</button>
+        <button type="button" lang={language.value === "en" ? "zh" : "en"} onClick={() => setLanguage(language.value === "en" ? "zh" : "en")}>{t("language")}</button>
+        <a href="/profile">{who.name}</a>
+        <button type="button" onClick={() => void signOut()}>{t("signOut")}</button>
+      </div>
+    </header>
+    {!isLive.value && <p class="offline" role="status">{t("offline")}</p>}
+    <main id="content" tabIndex={-1}><Show /></main>
+    <Messages />
+    <Dialogs />
+    <Palette who={who} />
+  </>;
+}

@@ -1,0 +1,75 @@
+// live.ts - states of jobs as the server's event stream tells them
+//
+// Pages subscribe with onChange(); nobody asks the server at intervals.
+import { signal } from "@preact/signals";
+import { addressOf } from "./call";
+
+export interface JobChange {
+  event: "job" | "task";
+  name: string;
+  state: string;
+  role?: string;
+  index?: number;
+  text?: string;
+}
+
+/** Whether the stream is open. */
+export const isLive = signal(false);
+
+/** Null: anything may have changed, because the connection was lost. */
+type Listener = (changes: JobChange[] | null) => void;
+
+const listeners = new Set<Listener>();
+let source: EventSource | null = null;
+let gathered: JobChange[] = [];
+let wasOpen = false;
+
+function deliver(): void {
+  const changes = gathered;
+  gathered = [];
+  for (const listener of listeners)
+    listener(changes);
+}
+
+/* Changes of one frame are delivered together: a thousand tasks repaint once. */
+function gather(message: MessageEvent<string>): void {
+  if (gathered.length === 0)
+    requestAnimationFrame(deliver);
+  gathered.push(JSON.parse(message.data) as JobChange);
+}
+
+/* A browser tries again by itself, unless the server has answered with an error. */
+function onError(): void {
+  isLive.value = false;
+  if (source?.readyState === EventSource.CLOSED) {
+    source = null;
+    setTimeout(startLive, 2000);
+  }
+}
+
+export function startLive(): void {
+  if (source !== null)
+    return;
+  source = new EventSource(addressOf("events.watch"), { withCredentials: true });
+  source.addEventListener("open", () => {
+    isLive.value = true;
+    if (wasOpen)
+      listeners.forEach(listener => listener(null));
+    wasOpen = true;
+  });
+  source.addEventListener("error", onError);
+  source.addEventListener("job", gather);
+  source.addEventListener("task", gather);
+}
+
+export function stopLive(): void {
+  source?.close();
+  source = null;
+  isLive.value = wasOpen = false;
+}
+
+/** Calls a function with each change of jobs; returns a function that ends that. */
+export function onChange(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => { listeners.delete(listener); };
+}

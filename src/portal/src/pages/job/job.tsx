@@ -1,0 +1,119 @@
+// job.tsx - the page of a job: its heading, what can be done with it, and its tabs
+import type { FunctionComponent } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Job as JobRecord } from "../../api";
+import { call } from "../../call";
+import { duration, time } from "../../format";
+import { ask } from "../../parts/dialog";
+import { Failed } from "../../parts/failed";
+import { attempt, tell } from "../../parts/messages";
+import { isFinal, State } from "../../parts/state";
+import { useCall } from "../../parts/use_call";
+import { useJobChanges } from "../../parts/use_jobs";
+import { fullName, go, jobAddress, parts } from "../../router";
+import { t, type TextKey } from "../../texts";
+import { Config } from "./config";
+import { Ending } from "./ending";
+import { Events } from "./events";
+import { Files } from "./files";
+import { Logs } from "./logs";
+import { Tasks } from "./tasks";
+import { Why } from "./why";
+
+export interface OfJob { name: string; job: JobRecord; again: () => void }
+
+interface Tab { path: string; text: TextKey; show: FunctionComponent<OfJob> }
+
+/** THE table of a job's tabs. */
+const TABS: Tab[] = [
+  { path: "tasks", text: "tasks", show: Tasks },
+  { path: "logs", text: "logs", show: Logs },
+  { path: "why", text: "why", show: Why },
+  { path: "events", text: "events", show: Events },
+  { path: "config", text: "config", show: Config },
+  { path: "files", text: "files", show: Files },
+];
+
+async function stop(name: string): Promise<void> {
+  if (await ask(t("confirmStop", name), t("stop")) !== null)
+    await attempt(async () => {
+      await call("jobs.stop", { job: name, value: "STOP" });
+      tell(t("stopAsked", name));
+    });
+}
+
+/* Submits the job's file again under a new name: what `openpai retry` does. */
+async function retry(name: string): Promise<void> {
+  await attempt(async () => {
+    const file = await call("jobs.config", { job: name, format: "yaml" });
+    const { name: made } = await call("jobs.submit", { like: name, name: `${name.split("~")[1]}_${Date.now().toString(36)}`, body: String(file) });
+    go(jobAddress(fullName(made)));
+  });
+}
+
+function Buttons({ name, job }: { name: string; job: JobRecord }) {
+  const isOver = isFinal(job.jobStatus.state);
+  const isStopping = job.jobStatus.executionType === "STOP";
+  return <p class="buttons">
+    <button type="button" disabled={isOver || isStopping} onClick={() => void stop(name)}>{t("stop")}</button>
+    <a class="button" role="button" href={`/submit?clone=${encodeURIComponent(name)}`}>{t("clone")}</a>
+    <button type="button" disabled={!isOver} onClick={() => void retry(name)}>{t("retry")}</button>
+  </p>;
+}
+
+function Summary({ job }: { job: JobRecord }) {
+  const status = job.jobStatus;
+  const lasts = status.launchedTime === null ? ""
+    : duration(((status.completedTime ?? Date.now()) - status.launchedTime) / 1000);
+  return <dl class="summary">
+    <div><dt>{t("virtualCluster")}</dt><dd>{status.virtualCluster}</dd></div>
+    <div><dt>{t("submitted")}</dt><dd>{time(status.submissionTime)}</dd></div>
+    {lasts !== "" && <div><dt>{t("duration")}</dt><dd>{lasts}</dd></div>}
+    <div><dt>{t("retries")}</dt><dd>{status.retries}</dd></div>
+    {job.jobPriority !== null && <div><dt>{t("priority")}</dt><dd>{job.jobPriority}</dd></div>}
+    {status.appExitCode !== null && <div><dt>{t("exitCode")}</dt><dd>{status.appExitCode}</dd></div>}
+  </dl>;
+}
+
+function TabBar({ name, path }: { name: string; path: string }) {
+  function onKey(event: KeyboardEvent): void {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const at = TABS.findIndex(tab => tab.path === path);
+    const next = TABS[(at + step + TABS.length) % TABS.length];
+    if (step === 0 || next === undefined)
+      return;
+    go(jobAddress(name, next.path), { replace: true });
+    document.getElementById(`tab-${next.path}`)?.focus();
+  }
+  return <div role="tablist" aria-label={name} onKeyDown={onKey}>
+    {TABS.map(tab => <button key={tab.path} id={`tab-${tab.path}`} type="button" role="tab" aria-controls="tab-panel"
+      aria-selected={tab.path === path} tabIndex={tab.path === path ? 0 : -1}
+      onClick={() => go(jobAddress(name, tab.path), { replace: true })}>{t(tab.text)}</button>)}
+  </div>;
+}
+
+export function Job() {
+  const [, given = "", path = "tasks"] = parts.value;
+  const name = fullName(given);
+  const shown = useCall("jobs.show", { job: name });
+  const tab = TABS.find(one => one.path === path) ?? TABS[0]!;
+
+  useEffect(() => { document.title = `${name} · OpenPAI`; });
+  useJobChanges(shown.again, change => change.name === name);
+  if (shown.value === undefined)
+    return shown.error !== undefined ? <Failed error={shown.error} /> : <p class="loading" aria-busy="true" />;
+  return <>
+    <div class="title">
+      <h1>{name}</h1>
+      <State of={shown.value.jobStatus.state} role="status" />
+      <Buttons name={name} job={shown.value} />
+    </div>
+    {shown.value.tags.length > 0 && <p class="tags">{shown.value.tags.map(tag => <span key={tag}>{tag}</span>)}</p>}
+    <Summary job={shown.value} />
+    <Ending status={shown.value.jobStatus} />
+    <TabBar name={name} path={tab.path} />
+    <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab.path}`} tabIndex={0}>
+      <tab.show name={name} job={shown.value} again={shown.again} />
+    </div>
+  </>;
+}

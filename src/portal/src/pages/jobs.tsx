@@ -1,0 +1,10 @@
+// jobs.tsx - the list of jobs, and the page of each of them below its address
+import { lazy } from "../parts/lazy";
+import { parts } from "../router";
+import { JobList } from "./job_list";
+
+const Job = lazy(() => import("./job/job"), "Job");
+
+export function Jobs() {
+  return parts.value.length > 1 ? <Job /> : <JobList />;
+}

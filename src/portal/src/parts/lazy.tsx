@@ -1,0 +1,22 @@
+// lazy.tsx - pages whose code is loaded when they are opened for the first time
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+type Module<Name extends string> = Record<Name, ComponentType>;
+
+/** A component that loads its module first; the module exports it by `name`. */
+export function lazy<Name extends string>(load: () => Promise<Module<Name>>, name: Name): ComponentType {
+  let loaded: ComponentType | undefined;
+  return function Lazy() {
+    const [, again] = useState(0);
+    useEffect(() => {
+      if (loaded === undefined)
+        void load().then(module => {
+          loaded = module[name];
+          again(1);
+        });
+    }, []);
+    const Loaded = loaded;
+    return Loaded === undefined ? <p class="loading" aria-busy="true" /> : <Loaded />;
+  };
+}

@@ -1,0 +1,276 @@
+// portal.mjs - the web portal in Chromium: as a user, as an administrator, and as a stranger
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, afterEach, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { ADMIN, call, jobOf, startServer, USER } from "./server.mjs";
+
+const program = process.env.OPENPAI_PROGRAM;
+const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
+let server, browser, context, page, problems;
+
+before(async () => {
+  server = await startServer(program);
+  await call(server, "POST", "/api/v2/users", { username: USER.name, password: USER.password, virtualCluster: ["default"] });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.remove();
+});
+
+afterEach(async () => {
+  await context?.close();
+});
+
+/** A new browser window; whatever its console complains about fails the test. */
+async function open(path = "/", options = {}) {
+  context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", ...options });
+  context.setDefaultTimeout(30000);
+  page = await context.newPage();
+  problems = [];
+  page.on("console", message => {
+    if (message.type() === "error" && !/status of 4\d\d/.test(message.text()))
+      problems.push(message.text());
+  });
+  page.on("pageerror", error => problems.push(String(error)));
+  await page.goto(server.address + path);
+}
+
+async function signIn(who = USER, path = "/", options = {}) {
+  await open(path, options);
+  await page.getByLabel("User name").fill(who.name);
+  await page.getByLabel("Password").fill(who.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("navigation").waitFor();
+}
+
+const see = (role, name) => page.getByRole(role, { name }).first().waitFor();
+const status = state => page.getByRole("status").filter({ hasText: new RegExp(`^${state}$`) }).waitFor();
+
+async function submit(name, command) {
+  const made = await call(server, "POST", "/api/v2/jobs", jobOf(name, command));
+  return made.name;
+}
+
+async function checkAccess(what) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.map(one => `${what}: ${one.id}: ${one.nodes.map(node => node.html.slice(0, 160)).join(" | ")}`), []);
+}
+
+test("a stranger sees the log-in page and nothing else", async () => {
+  await open("/jobs");
+  await see("button", "Sign in");
+  assert.equal(await page.getByRole("table").count(), 0);
+  await page.getByLabel("User name").fill(USER.name);
+  await page.getByLabel("Password").fill("wrong-password-1");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await see("alert", "");
+  await checkAccess("log-in");
+});
+
+test("the cookie is of this site alone, and no script can read it", async () => {
+  await signIn();
+  const [cookie] = await context.cookies();
+  assert.equal(cookie.httpOnly, true);
+  assert.equal(cookie.sameSite, "Strict");
+  assert.equal(await page.evaluate(() => document.cookie), "");
+  const stop = headers => fetch(`${server.address}/api/v2/jobs/ada~x/executionType`, {
+    method: "PUT", body: JSON.stringify({ value: "STOP" }),
+    headers: { "Content-Type": "application/json", Cookie: `${cookie.name}=${cookie.value}`, ...headers },
+  });
+  assert.equal((await stop({})).status, 401);
+  assert.equal((await stop({ Origin: "http://evil.example" })).status, 401);
+  assert.equal((await stop({ "Sec-Fetch-Site": "cross-site", Origin: server.address })).status, 401);
+  assert.equal((await stop({ Origin: server.address })).status, 404);
+  await page.reload();
+  await see("navigation", "Menu");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await see("button", "Sign in");
+  assert.deepEqual(await context.cookies(), []);
+  assert.equal((await stop({ Origin: server.address })).status, 401);
+});
+
+test("paste an old JSON job, submit it, and watch it succeed", async () => {
+  await signIn(USER, "/submit");
+  const editor = page.getByRole("textbox", { name: "Job YAML" });
+  await editor.waitFor();
+  await editor.fill(JSON.stringify({
+    jobName: "tutorial", image: "x", taskRoles: [
+      { name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 64, gpuNumber: 0, command: "echo it ran" }],
+  }, null, 2));
+  await page.getByText("Converted from the old JSON format.").waitFor();
+  await page.getByRole("button", { name: "Submit job" }).click();
+  await see("heading", "ada~tutorial");
+  await status("SUCCEEDED");
+  await page.getByRole("tab", { name: "Logs" }).click();
+  await page.getByRole("log").getByText("it ran").waitFor();
+});
+
+test("problems are shown while one types", async () => {
+  await signIn(USER, "/submit");
+  const editor = page.getByRole("textbox", { name: "Job YAML" });
+  await editor.waitFor();
+  await page.getByText("No problems found.").waitFor();
+  await editor.fill("protocolVersion: 2\nname: x\ntpye: job\n");
+  await page.getByText(/tpye/).nth(1).waitFor();
+});
+
+test("how long a job would wait is told before it is submitted", async () => {
+  const cpus = (await call(server, "GET", "/api/v2/nodes"))[0].cpus;
+  await signIn(USER, "/submit");
+  await page.getByText("It would start now").waitFor();
+  const made = await call(server, "POST", "/api/v2/jobs", jobOf("fills", "sleep 600")
+    .replace("cpu: 1", `cpu: ${cpus}`).replace("type: job", "type: job\nextras: {openpai: {timeLimit: 10m}}"));
+  const editor = page.getByRole("textbox", { name: "Job YAML" });
+  await editor.fill(jobOf("after", "true"));
+  await page.getByText(/May start: .* min/).waitFor();
+  await page.screenshot({ path: "wait.png" });
+  await call(server, "PUT", `/api/v2/jobs/${made.name}/executionType`, { value: "STOP" });
+});
+
+test("the list of jobs is live, filtered and sorted", async () => {
+  await signIn(USER, "/jobs");
+  const name = await submit("listed", "sleep 600");
+  const row = page.getByRole("row", { name: /listed/ });
+  await row.getByText("RUNNING").waitFor();
+  for (const heading of ["Name", "User", "State", "Virtual cluster"])
+    await see("columnheader", heading);
+  await page.getByRole("searchbox").fill("no-such-job");
+  await page.getByText("No jobs match.").waitFor();
+  await page.goBack();
+  await page.goto(`${server.address}/jobs?keyword=listed`);
+  await row.waitFor();
+  await call(server, "PUT", `/api/v2/jobs/${name}/executionType`, { value: "STOP" });
+  await row.getByText("STOPPED").waitFor();
+  await page.getByRole("button", { name: "Name" }).click();
+  await page.locator("th[aria-sort=descending]", { hasText: "Name" }).waitFor();
+});
+
+test("a job's page: tabs, log with colours, why, stop", async () => {
+  const name = await submit("paged", "printf '\\033[31mred\\033[0m line\\n10%%\\r100%%\\n'; sleep 600");
+  await signIn(ADMIN, `/jobs/${name}`);
+  await see("heading", name);
+  await status("RUNNING");
+  for (const tab of ["Tasks", "Logs", "Why", "Events", "Config", "Files"]) {
+    await page.getByRole("tab", { name: tab }).click();
+    await checkAccess(tab);
+  }
+  await page.getByRole("tab", { name: "Logs" }).click();
+  const log = page.getByRole("log");
+  await log.locator(".ansi-red", { hasText: "red" }).waitFor();
+  await log.getByText("100%").waitFor();
+  assert.equal(await log.getByText("10%", { exact: true }).count(), 0);
+  await page.screenshot({ path: "job.png" });
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+  await status("STOPPED");
+});
+
+test("a failure is explained with its cure", async () => {
+  const name = await submit("broken", "python3 -c 'import nosuchmodule'");
+  await signIn(ADMIN, `/jobs/${name}`);
+  await status("FAILED");
+  await page.getByText("Python has no module 'nosuchmodule'.").waitFor();
+  await page.getByText(/pip install nosuchmodule/).waitFor();
+  await page.screenshot({ path: "failed.png" });
+});
+
+test("every page holds up to axe-core, in light, dark, Chinese and on a phone", async () => {
+  await signIn(ADMIN);
+  for (const [path, heading] of [["/", "Home"], ["/jobs", "Jobs"], ["/submit", "Submit"], ["/nodes", "Nodes"],
+    ["/virtual-clusters", "Virtual clusters"], ["/alerts", "Alerts"], ["/users", "Users"], ["/profile", "admin"]]) {
+    await page.goto(server.address + path);
+    await see("heading", heading);
+    await checkAccess(path);
+    await page.screenshot({ path: `page${path.replaceAll("/", "-")}.png` });
+  }
+  await page.getByRole("button", { name: "Dark or light" }).click();
+  await checkAccess("dark");
+  await page.screenshot({ path: "dark.png" });
+  await page.getByRole("button", { name: "中文" }).click();
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(`${server.address}/jobs`);
+  await see("heading", "任务");
+  await checkAccess("phone");
+  await page.screenshot({ path: "phone.png" });
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+});
+
+test("an administrator drains a node and adds a user", async () => {
+  await signIn(ADMIN, "/nodes");
+  await page.getByRole("button", { name: "Drain" }).click();
+  await page.getByLabel("Reason, shown to users").fill("new disk");
+  await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
+  await page.getByText("new disk").waitFor();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await see("button", "Drain");
+  await page.getByRole("link", { name: "Users" }).click();
+  await page.getByRole("button", { name: "Add user" }).click();
+  await page.getByLabel("User name").fill("bob");
+  await page.getByLabel("Password").fill("bobs-password-7");
+  await page.getByRole("button", { name: "Add user" }).click();
+  await see("rowheader", "bob");
+});
+
+test("what only administrators may do is not shown to users", async () => {
+  await signIn(USER, "/nodes");
+  await see("rowheader", "");
+  assert.equal(await page.getByRole("button", { name: "Drain" }).count(), 0);
+  assert.equal(await page.getByRole("link", { name: "Users" }).count(), 0);
+  await page.goto(`${server.address}/users`);
+  await page.getByText("There is no such page.").waitFor();
+});
+
+test("old addresses lead to the new pages", async () => {
+  const name = await submit("old-address", "true");
+  await signIn(ADMIN, `/job-detail.html?username=admin&jobName=old-address`);
+  await see("heading", name);
+  for (const [old, now] of [["/job-list.html", "/jobs"], ["/submit.html", "/submit"], ["/home.html", "/"],
+    ["/submit.html?op=resubmit&user=admin&jobName=old-address", "/submit?clone=admin~old-address"]]) {
+    const response = await fetch(server.address + old, { redirect: "manual" });
+    assert.equal(response.status, 302);
+    assert.equal(response.headers.get("Location"), now);
+  }
+  assert.equal((await fetch(`${server.address}/view.html`)).status, 404);
+});
+
+test("a server that begins again loses nothing on the screen", async () => {
+  const name = await submit("survivor", "sleep 600");
+  await signIn(ADMIN, `/jobs/${name}`);
+  await status("RUNNING");
+  const port = new URL(server.address).port;
+  await server.stop();
+  await page.getByText(/server does not answer/).waitFor();
+  await see("heading", name);
+  Object.assign(server, await startServer(program, port, server.root));
+  await page.getByText(/server does not answer/).waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+  await status("STOPPED");
+  problems = problems.filter(text => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE|ERR_EMPTY/.test(text));
+});
+
+test("the keyboard alone: palette, search, rows", async () => {
+  await submit("keyed", "true");
+  await signIn(ADMIN);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("keyed");
+  await see("option", /keyed/);
+  await page.keyboard.press("Enter");
+  await see("heading", /keyed/);
+  await page.getByRole("link", { name: "Jobs" }).focus();
+  await page.keyboard.press("Enter");
+  await see("heading", "Jobs");
+  await page.keyboard.press("/");
+  await page.keyboard.type("keyed");
+  await page.getByRole("row", { name: /keyed/ }).waitFor();
+});
+
+afterEach(() => {
+  const found = problems;
+  problems = [];
+  assert.deepEqual(found, []);
+});
