@@ -158,7 +158,7 @@ test("the module is small", () => {
 // --- at the end of a port ------------------------------------------------------------
 
 /** A served port: a way to say something, and to wait for so many messages. */
-function served(options) {
+function served(options, serveIt = serve) {
   const { port1, port2 } = new MessageChannel();
   const heard = [];
   let wake = () => {};
@@ -167,7 +167,7 @@ function served(options) {
     wake();
   };
   return {
-    ended: serve(port2, options).finally(() => port1.close()),
+    ended: serveIt(port2, options).finally(() => port1.close()),
     say: (...messages) => messages.forEach((message) => port1.postMessage(message)),
     async hear(count) {
       while (heard.length < count)
@@ -178,8 +178,13 @@ function served(options) {
 }
 
 test("a port is served, from before the module is there until the exit", async () => {
-  const { ended, say, hear } = served();
+  const { serve: serveFresh } = await packaged("language.js", "?not-loaded-yet");
+  let loaded;
+  const source = new Promise((done) => { loaded = done; });
+  const { ended, say, hear } = served({ source }, serveFresh);
   say(INITIALIZE, WRONG);
+  await new Promise((done) => setImmediate(done)); // they have arrived
+  loaded(readFileSync(join(process.env.OPENPAI_JS, "language.wasm")));
   const [first, second] = await hear(2);
   assert.equal(first.result.serverInfo.name, "openpai");
   assert.deepEqual(second, talk().say(INITIALIZE, WRONG)[1]);
