@@ -15,25 +15,21 @@ async function startWorker(context: vscode.ExtensionContext): Promise<Worker> {
   const read = (name: string) => vscode.workspace.fs.readFile(
     vscode.Uri.joinPath(context.extensionUri, "dist", name));
   const [script, module] = await Promise.all([read("worker.js"), read("language.wasm")]);
-  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const worker = new Worker(url);
-  context.subscriptions.push({
-    dispose: () => {
-      worker.terminate();
-      URL.revokeObjectURL(url);
-    },
-  });
+  const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
   worker.postMessage(module);
   return worker;
 }
 
 async function startServer(context: vscode.ExtensionContext): Promise<void> {
+  const worker = await startWorker(context);
   const client = new LanguageClient("openpai", "OpenPAI", {
     ...clientOptions(),
     // Lenses submit, run and explain, which the program does.
     middleware: { provideCodeLenses: () => [] },
-  }, await startWorker(context));
-  context.subscriptions.push(client);
+  }, worker);
+  context.subscriptions.push({
+    dispose: () => void client.dispose().finally(() => worker.terminate()),
+  });
   await client.start();
 }
 

@@ -3,12 +3,12 @@
 import * as vscode from "vscode";
 import type { LanguageClientOptions } from "vscode-languageclient";
 
-/** Documents of these schemes, or of all, may be job files; the server finds out. */
+// What may be job files; the server finds out.
+const KINDS = [{ language: "yaml" }, { pattern: "**/*.pai.{json,jsonc}" }];
+
+/** Documents of these schemes, or of all. */
 export const clientOptions = (schemes?: string[]): LanguageClientOptions => ({
-  documentSelector: [
-    ...(schemes?.map(scheme => ({ scheme, language: "yaml" })) ?? [{ language: "yaml" }]),
-    { ...schemes && { scheme: schemes[0] }, pattern: "**/*.pai.{json,jsonc}" },
-  ],
+  documentSelector: schemes?.flatMap(scheme => KINDS.map(kind => ({ scheme, ...kind }))) ?? KINDS,
   outputChannelName: "OpenPAI",
   synchronize: { configurationSection: "openpai" }, // openpai.hived
   initializationOptions: { hived: vscode.workspace.getConfiguration("openpai").get("hived") },
