@@ -28,6 +28,7 @@ class Class:
         self.prefix = words[-1]
         self.methods = []
         self.free = None
+        self.only = None
 
 
 class Method:
@@ -92,6 +93,8 @@ def read():
             lock = locks[text.split()[1]]
         elif text.startswith("free "):
             cls.free = text.split()[1:]
+        elif text.startswith("only "):
+            cls.only = text.split()[1]
         else:
             method = Method(text, cls, lock)
             (cls.methods if cls else functions).append(method)
@@ -296,12 +299,13 @@ def hints(classes, functions):
 
 def main():
     language, out = sys.argv[1], pathlib.Path(sys.argv[2])
-    options, *declared = read()
+    options, classes, functions = read()
     if language == "js":
-        interface_js.write(out, sys.argv[3], sys.argv[4:], *declared,
+        interface_js.write(out, sys.argv[3], sys.argv[4:], classes, functions,
                            statements=body, note=NAME)
         return
-    texts = ({"facade_interface.h": header(*declared),
+    declared = [cls for cls in classes if cls.only is None], functions
+    texts = ({"facade_interface.h": header(classes, functions),
               "facade_options.h": "/* %s */\n" % NAME + "".join(
                   "extern const option options_%s[];\n" % name
                   for name in options),

@@ -4,7 +4,9 @@
 # Usage: make.sh FOLDER [package]
 #
 # FOLDER gets the sources, what is generated, the packages of npm, and dist/; with `package`
-# also openpai.vsix. Exit status: 0 built, 77 node, npm or the registry is missing.
+# also openpai.vsix. $OPENPAI_JS is the built package of bindings/js; without it the extension
+# does not run in a browser.
+# Exit status: 0 built, 77 node, npm or the registry is missing.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -29,6 +31,14 @@ if ! cmp -s package-lock.json node_modules/.lock; then
   npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 0 >npm.log 2>&1 ||
     { tail -n 5 npm.log; skip "npm cannot install packages"; }
   cp package-lock.json node_modules/.lock
+fi
+rm -rf node_modules/openpai
+if [ -f "${OPENPAI_JS:+$OPENPAI_JS/language.wasm}" ]; then
+  cp -R "$OPENPAI_JS" node_modules/openpai
+else
+  echo "without the language features in a browser: no JavaScript binding" >&2
+  rm src/web.ts src/language/worker.ts
+  npm pkg delete browser
 fi
 npm run --silent check
 npm run --silent bundle

@@ -7,25 +7,23 @@ import {
 import { Clusters } from "./clusters/store";
 import { CONFIG, Configs, EXPLAIN, Explanations } from "./editor/configs";
 import { JobFiles } from "./editor/files";
+import { followActiveEditor, onFirstJobFile } from "./editor/job_files";
 import { Logs, LOG_SCHEME } from "./editor/logs";
+import { registrar, showError, type Act } from "./editor/register";
 import { StatusBar } from "./editor/status";
 import { Helper, MissingProgram } from "./helper/helper";
 import { JobCommands } from "./jobs/commands";
-import { looksLikeJob } from "./jobs/names";
+import { createConfig } from "./jobs/create";
 import { JobPages } from "./jobs/page";
 import { writeEntry } from "./jobs/ssh_entry";
-import { createConfig, explain, runHere, submitFile, submitWithCode } from "./jobs/submit";
+import { explain, runHere, submitFile, submitWithCode } from "./jobs/submit";
 import { JobTree, type Node } from "./jobs/tree";
 import { StorageTree } from "./storages";
 
 /** Shows an error; one without the program has a way out. */
 async function report(error: unknown): Promise<void> {
-  if (error instanceof vscode.CancellationError)
-    return;
-  if (!(error instanceof MissingProgram)) {
-    void vscode.window.showErrorMessage(`OpenPAI: ${(error as Error).message}`);
-    return;
-  }
+  if (!(error instanceof MissingProgram))
+    return showError(error);
   const answer = await vscode.window.showErrorMessage(
     `OpenPAI: ${error.message}`, "Choose the Program…", "Try Again");
   if (answer === "Choose the Program…") {
@@ -38,41 +36,17 @@ async function report(error: unknown): Promise<void> {
   }
 }
 
-/** What a job file is known by, without the rest of a long document. */
-const isJob = (document: vscode.TextDocument): boolean =>
-  looksLikeJob(document.fileName, document.getText(new vscode.Range(0, 0, 500, 0)));
-
 /** The language features begin with the first document that is meant to be a job file. */
 function startWithJobFiles(context: vscode.ExtensionContext, helper: Helper): void {
   let tried = false;
-  const look = (document: vscode.TextDocument) => {
-    if (tried || !isJob(document))
-      return;
-    tried = true; // a program that is missing is told of once, not with each file
-    helper.start().catch(error => report(error));
-  };
-  vscode.workspace.textDocuments.forEach(look);
-  context.subscriptions.push(vscode.workspace.onDidOpenTextDocument(look),
-    vscode.workspace.onDidChangeConfiguration(event => {
-      if (event.affectsConfiguration("openpai.path") && (tried || helper.isStarted))
-        helper.restart().catch(error => report(error));
-    }));
-}
-
-/** The context key openpai.isJobFile, which menus of the editor ask for. */
-function followActiveEditor(context: vscode.ExtensionContext): void {
-  let before: boolean | undefined;
-  const look = (editor = vscode.window.activeTextEditor) => {
-    const document = editor?.document;
-    const now = document !== undefined && isJob(document);
-    if (now !== before)
-      void vscode.commands.executeCommand("setContext", "openpai.isJobFile", now);
-    before = now;
-  };
-  look();
-  context.subscriptions.push(vscode.window.onDidChangeActiveTextEditor(look),
-    vscode.workspace.onDidChangeTextDocument(event =>
-      event.document === vscode.window.activeTextEditor?.document && look()));
+  onFirstJobFile(context, () => {
+    tried = true;
+    helper.start().catch(report);
+  });
+  context.subscriptions.push(vscode.workspace.onDidChangeConfiguration(event => {
+    if (event.affectsConfiguration("openpai.path") && (tried || helper.isStarted))
+      helper.restart().catch(report);
+  }));
 }
 
 export function activate(context: vscode.ExtensionContext): void {
@@ -93,17 +67,9 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.workspace.registerTextDocumentContentProvider(EXPLAIN, explanations),
     vscode.workspace.registerFileSystemProvider("openpai", files, { isCaseSensitive: true }));
 
-  const command = (name: string, act: (...args: never[]) => unknown) =>
-    context.subscriptions.push(vscode.commands.registerCommand(`openpai.${name}`,
-      async (...args: unknown[]) => {
-        try {
-          await act(...args as never[]);
-        } catch (error) {
-          await report(error);
-        }
-      }));
+  const command = registrar(context, report);
   // What only a trusted workspace may do: run what its files say.
-  const trusted = (name: string, act: (...args: never[]) => unknown) =>
+  const trusted = (name: string, act: Act) =>
     command(name, (...args) => {
       if (!vscode.workspace.isTrusted)
         throw new Error("Trust this workspace first: its files say what is run.");

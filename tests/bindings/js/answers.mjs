@@ -32,3 +32,23 @@ function rendered(Job, text) {
     return [error.code, error.line, error.column, error.pointer];
   }
 }
+
+/** What a language server at the other end of a port says about a broken job file. */
+export async function languageAnswers(port) {
+  const at = { textDocument: { uri: "file:///a" } };
+  const heard = [];
+  for (const message of [
+    { id: 1, method: "initialize", params: { capabilities: {} } },
+    { method: "textDocument/didOpen", params: { textDocument: {
+      ...at.textDocument, languageId: "yaml", version: 1,
+      text: "protocolVersion: 2\nname:   \u00e4\ntpye: job\n" } } },
+    { id: 2, method: "textDocument/completion", params: { ...at, position: { line: 2, character: 2 } } },
+    { id: 3, method: "textDocument/formatting", params: at },
+    { id: 4, method: "shutdown" },
+  ]) {
+    port.postMessage({ jsonrpc: "2.0", ...message });
+    heard.push(await new Promise((done) => { port.onmessage = ({ data }) => done(data); }));
+  }
+  port.postMessage({ method: "exit" });
+  return heard;
+}

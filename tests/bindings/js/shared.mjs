@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** A module of the built package. */
-export function packaged(file) {
-  return import(pathToFileURL(join(process.env.OPENPAI_JS, file)).href);
+/** A module of the built package; with another query it is loaded once more. */
+export function packaged(file, query = "") {
+  return import(pathToFileURL(join(process.env.OPENPAI_JS, file)).href + query);
 }
 
 /** The whole package, loaded. */

@@ -7,8 +7,8 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import test from "node:test";
 
-import { answers } from "./answers.mjs";
-import { rows, temporary, whole } from "./shared.mjs";
+import { answers, languageAnswers } from "./answers.mjs";
+import { packaged, rows, temporary, whole } from "./shared.mjs";
 
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
 const browser = BROWSERS.find((name) => spawnSync(name, ["--version"]).status === 0);
@@ -25,8 +25,11 @@ const PAGE = `<!doctype html><script type="module">
     const openpai = await import("/package/index.js");
     const check = await import("/package/check.js");
     await Promise.all([openpai.init(), check.init()]);
-    const { answers } = await import("/answers.mjs");
-    await send(answers(openpai, check, await (await fetch("/texts.json")).json()));
+    const { answers, languageAnswers } = await import("/answers.mjs");
+    const worker = new Worker("/package/language_worker.js", { type: "module" });
+    worker.onerror = ({ message }) => send({ error: "the worker: " + message });
+    await send({ ...answers(openpai, check, await (await fetch("/texts.json")).json()),
+                 language: await languageAnswers(worker) });
   } catch (error) {
     await send({ error: String(error.stack) });
   }
@@ -86,5 +89,11 @@ test("a browser gives the same answers", async () => {
   const openpai = await whole();
   const seen = await asked();
   assert.equal(seen.error, undefined);
-  assert.deepEqual(seen, JSON.parse(JSON.stringify(answers(openpai, openpai, texts))));
+  const { language, ...rest } = seen;
+  assert.deepEqual(rest, JSON.parse(JSON.stringify(answers(openpai, openpai, texts))));
+  const { serve } = await packaged("language.js");
+  const { port1, port2 } = new MessageChannel();
+  void serve(port2).then(() => port1.close());
+  assert.deepEqual(language, await languageAnswers(port1));
+  assert.equal(language[1].params.diagnostics.length, 4);
 });

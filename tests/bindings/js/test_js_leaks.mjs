@@ -6,6 +6,7 @@ import { packaged } from "./shared.mjs";
 
 const { Core } = await packaged("core.js");
 const { calls } = await packaged("openpai_calls.js");
+const languageCalls = (await packaged("language_calls.js")).calls;
 const { jobClasses } = await packaged("job.js");
 const core = new Core(calls, "./openpai.wasm");
 await core.init();
@@ -18,13 +19,13 @@ const TEXT = "protocolVersion: 2\nname: one\ntype: job\nprerequisites:\n" +
 const BAD = "name: [\n";
 
 /** How much the memory grows while `work` is done so often, after a warm-up. */
-function growth(times, work) {
+function growth(times, work, of = core) {
   for (let i = 0; i < 50; i++)
     work();
-  const before = core.memory.length;
+  const before = of.memory.length;
   for (let i = 0; i < times; i++)
     work();
-  return core.memory.length - before;
+  return of.memory.length - before;
 }
 
 test("10,000 checks", () => {
@@ -62,6 +63,28 @@ test("schedulers, policies and simulations", () => {
     simulation.free();
     trace.free();
   }), 0);
+});
+
+test("language servers", async () => {
+  const languages = new Core(languageCalls, "./language.wasm");
+  await languages.init();
+  const messages = [
+    { id: 1, method: "initialize", params: {} },
+    { method: "textDocument/didOpen",
+      params: { textDocument: { uri: "a", languageId: "yaml", version: 1, text: TEXT } } },
+    { id: 2, method: "textDocument/hover",
+      params: { textDocument: { uri: "a" }, position: { line: 1, character: 1 } } },
+  ].map((message) => JSON.stringify(message));
+  assert.equal(growth(1000, () => {
+    const server = languages.Language.make(null, false);
+    for (const message of messages) {
+      server.receive(message);
+      while (server.work());
+    }
+    assert.match(server.sent(), /"id":2,"result":\{/);
+    server.receive("{"); // its answer is not taken
+    server.free();
+  }, languages), 0);
 });
 
 test("objects that are forgotten", { skip: !globalThis.gc && "needs --expose-gc" }, async () => {

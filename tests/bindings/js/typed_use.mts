@@ -4,6 +4,7 @@ import {
   SchedulingPolicy, SimReport, Simulation, Trace, When, compare, init, simulate,
 } from "openpai";
 import { Job as Checked, init as initCheck } from "openpai/check";
+import { LanguageServer, init as initLanguage, serve } from "openpai/language";
 
 class Oldest implements SchedulingPolicy {
   started = 0;
@@ -43,4 +44,15 @@ export async function use(text: string): Promise<string> {
   Job.parse(text).name = "other";
   return [valid, roles.length, decisions.length, later, report.wait_mean, sooner,
           compare([report]).toHtml()].join();
+}
+
+export async function talk(port: MessagePort): Promise<number | null> {
+  await initLanguage();
+  const server = new LanguageServer((message: string) => console.log(message), { hived: true });
+  server.receive({ method: "exit" });
+  while (server.work());
+  // @ts-expect-error a message is no number
+  server.receive(7);
+  const code: number = await serve(port, { source: fetch("language.wasm"), docs: "https://a.b" });
+  return server.exitCode ?? code;
 }

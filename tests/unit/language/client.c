@@ -4,6 +4,48 @@
 #include "json/writer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+/* --- recording --------------------------------------------------------------- */
+
+/* Whether a server of the usual options that has no host would say the same. */
+static bool is_plain(const client *c)
+{
+  return c->taken == 0 && c->fails == 0 && c->options.max_bytes == 0 &&
+         c->options.max_open == 0 && c->options.hived == 0;
+}
+
+static void record(client *c, const char *step, const char *text, size_t len)
+{
+  const char *path = getenv("OPENPAI_LANGUAGE_RECORD");
+  pai__buf line;
+  FILE *out;
+
+  if (path == NULL || c->session == 0)
+    return;
+  if (!is_plain(c)) {
+    c->session = 0;
+    return;
+  }
+  line = test_buf();
+  pai__buf_printf(
+    &line, "{\"session\":%d,\"step\":\"%s\",\"text\":", c->session, step);
+  client_quote(&line, text, len);
+  pai__buf_str(&line, "}\n");
+  out = fopen(path, "a");
+  assert_non_null(out);
+  assert_int_equal(fwrite(line.data, 1, line.len, out), line.len);
+  assert_int_equal(fclose(out), 0);
+  pai__buf_dispose(&line);
+}
+
+pai_language *client_host(client *c)
+{
+  c->session = 0;
+  return c->server;
+}
+
+/* --- the server's host -------------------------------------------------------- */
 
 static int on_send(void *user_data, const char *json, size_t len)
 {
@@ -11,6 +53,7 @@ static int on_send(void *user_data, const char *json, size_t len)
 
   if (c->fails < 0)
     return c->fails;
+  record(c, "send", json, len);
   pai__buf_add(&c->heard, json, len);
   pai__buf_char(&c->heard, '\n');
   return PAI_OK;
@@ -49,6 +92,8 @@ static void on_cancel(void *user_data, uint64_t request)
 
 void client_begin(client *c, const pai_alloc *alloc)
 {
+  static int sessions;
+
   *c = (client){ .options = PAI_LANGUAGE_OPTIONS_INIT };
   pai__buf_init(&c->heard, &pai__libc_alloc);
   pai__buf_init(&c->passed, &pai__libc_alloc);
@@ -59,6 +104,9 @@ void client_begin(client *c, const pai_alloc *alloc)
   c->options.other = on_other;
   c->options.cancel = on_cancel;
   c->options.docs = "https://example.org/codes";
+  if (alloc == NULL)
+    c->session = ++sessions;
+  record(c, "begin", c->options.docs, strlen(c->options.docs));
 }
 
 void client_end(client *c)
@@ -68,6 +116,8 @@ void client_end(client *c)
   pai__buf_dispose(&c->passed);
 }
 
+/* --- messages ----------------------------------------------------------------- */
+
 static void to_quotes(char *text)
 {
   for (; *text != '\0'; text++)
@@ -76,7 +126,14 @@ static void to_quotes(char *text)
 
 int client_pass(client *c, const char *message)
 {
+  record(c, "receive", message, strlen(message));
   return pai_language_receive(c->server, message, strlen(message), NULL);
+}
+
+int client_step(client *c)
+{
+  record(c, "work", "", 0);
+  return pai_language_work(c->server, NULL);
 }
 
 void client_work(client *c)
@@ -84,7 +141,7 @@ void client_work(client *c)
   int rc;
 
   do
-    rc = pai_language_work(c->server, NULL);
+    rc = client_step(c);
   while (rc > 0);
   assert_int_equal(rc, 0);
 }

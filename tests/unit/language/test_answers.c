@@ -214,16 +214,17 @@ TEST(names_are_asked_for_once)
   client_forget(&c);
   ask(&c, "completion", ",'position':{'line':0,'character':0}");
   assert_string_equal(pai__buf_text(&c.passed), "");
-  assert_ok(pai_language_answer(c.server, c.question,
+  assert_ok(pai_language_answer(client_host(&c), c.question,
                                 "{\"virtualClusters\":[\"prod\"]}", 28, NULL));
-  assert_ok(pai_language_answer(c.server, 4711, "{}", 2, NULL));
+  assert_ok(pai_language_answer(client_host(&c), 4711, "{}", 2, NULL));
   ask(&c, "completion", ",'position':{'line':0,'character':0}");
   assert_string_equal(pai__buf_text(&c.passed), "");
   client_forget(&c);
-  assert_ok(pai_language_forget(c.server, NULL));
+  assert_ok(pai_language_forget(client_host(&c), NULL));
   assert_string_equal(pai__buf_text(&c.passed), "ask names 0\n");
-  assert_int_equal(pai_language_answer(c.server, c.question, "[]", 2, NULL),
-                   PAI_EINVAL);
+  assert_int_equal(
+    pai_language_answer(client_host(&c), c.question, "[]", 2, NULL),
+    PAI_EINVAL);
   client_end(&c);
 }
 

@@ -219,9 +219,10 @@ TEST_IN(names_of_the_cluster_are_completed, client, c, begin, client_end)
               "protocolVersion: 2\ndefaults:\n  virtualCluster: x\n");
   ask(c, "completion", ",'position':{'line':2,'character':18}");
   assert_null(strstr(pai__buf_text(&c->heard), "\"prod\""));
-  assert_ok(pai_language_forget(c->server, NULL));
-  assert_ok(pai_language_answer(
-    c->server, c->question, "{\"virtualClusters\":[\"prod\", 7]}", 31, NULL));
+  assert_ok(pai_language_forget(client_host(c), NULL));
+  assert_ok(pai_language_answer(client_host(c), c->question,
+                                "{\"virtualClusters\":[\"prod\", 7]}", 31,
+                                NULL));
   client_forget(c);
   ask(c, "completion", ",'position':{'line':2,'character':18}");
   client_hears_part(c, "'newText':'prod'");
@@ -234,8 +235,8 @@ TEST_IN(names_of_the_cluster_are_completed, client, c, begin, client_end)
 
 static void answer(client *c, const char *json)
 {
-  assert_ok(
-    pai_language_answer(c->server, c->question, json, strlen(json), NULL));
+  assert_ok(pai_language_answer(client_host(c), c->question, json,
+                                strlen(json), NULL));
 }
 
 TEST_IN(a_wait_is_shown_when_it_is_known, client, c, begin, client_end)
@@ -253,7 +254,7 @@ TEST_IN(a_wait_is_shown_when_it_is_known, client, c, begin, client_end)
   };
 
   for (size_t i = 0; i < PAI__LEN(rows); i++) {
-    assert_ok(pai_language_forget(c->server, NULL));
+    assert_ok(pai_language_forget(client_host(c), NULL));
     client_forget(c);
     ask(c, "inlayHint", ALL);
     assert_has(pai__buf_text(&c->passed), "ask estimate");
@@ -287,13 +288,14 @@ TEST_IN(a_wait_is_of_a_text, client, c, begin, client_end)
   ask(c, "inlayHint", ALL);
   assert_has(pai__buf_text(&c->passed), "cancel 0\nask estimate");
   client_forget(c);
-  assert_ok(pai_language_answer(c->server, first, "{\"wait\":0}", 10, NULL));
+  assert_ok(
+    pai_language_answer(client_host(c), first, "{\"wait\":0}", 10, NULL));
   client_hears(c, "");
   answer(c, "{\"wait\":0}");
   client_forget(c);
   ask(c, "inlayHint", ALL);
   client_hears_part(c, "starts at once");
-  assert_ok(pai_language_forget(c->server, NULL));
+  assert_ok(pai_language_forget(client_host(c), NULL));
   ask(c, "inlayHint", ALL);
   client_forget(c);
   client_say(c, "{'method':'textDocument/didClose','params':{'textDocument':"

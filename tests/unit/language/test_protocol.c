@@ -199,15 +199,17 @@ TEST_IN(methods_of_the_host_are_passed_on, client, c, begin_running,
   assert_string_equal(pai__buf_text(&c->passed), "cancel 1\n");
   client_forget(c);
   assert_ok(
-    pai_language_notify(c->server, "my/news", "{ \"b\": 1 }", 10, NULL));
-  assert_ok(pai_language_respond(c->server, c->request, "[ 1 ]", 5, NULL));
+    pai_language_notify(client_host(c), "my/news", "{ \"b\": 1 }", 10, NULL));
+  assert_ok(
+    pai_language_respond(client_host(c), c->request, "[ 1 ]", 5, NULL));
   client_hears(c, "{'jsonrpc':'2.0','method':'my/news','params':{'b':1}}\n"
                   "{'jsonrpc':'2.0','id':'x','result':[1]}\n");
-  assert_int_equal(pai_language_respond(c->server, c->request, "1", 1, NULL),
-                   PAI_ENOTFOUND);
+  assert_int_equal(
+    pai_language_respond(client_host(c), c->request, "1", 1, NULL),
+    PAI_ENOTFOUND);
   client_say(c, "{'id':7,'method':'my/own'}");
   assert_ok(
-    pai_language_refuse(c->server, c->request, -32000, "no", "{}", NULL));
+    pai_language_refuse(client_host(c), c->request, -32000, "no", "{}", NULL));
   client_hears(c, "{'jsonrpc':'2.0','id':7,'error':{'code':-32000,'message':"
                   "'no','data':{}}}\n");
   c->taken = 0;

@@ -37,6 +37,7 @@ export class Logs implements vscode.TextDocumentContentProvider,
 
   constructor(private readonly clusters: Clusters) {
     this.subscriptions = [
+      vscode.workspace.onDidOpenTextDocument(({ uri }) => this.catchUp(uri)),
       vscode.workspace.onDidCloseTextDocument(document => this.end(document.uri)),
       vscode.workspace.onDidChangeTextDocument(event => this.reveal(event)),
     ];
@@ -88,6 +89,13 @@ export class Logs implements vscode.TextDocumentContentProvider,
       follower.timer = undefined;
       this.changed.fire(uri);
     }, PAUSE);
+  }
+
+  /** The editor drops a change of a document that it has asked for but does not have yet. */
+  private catchUp(uri: vscode.Uri): void {
+    const follower = this.followers.get(uri.toString());
+    if (follower !== undefined)
+      this.soon(uri, follower);
   }
 
   private end(uri: vscode.Uri): void {

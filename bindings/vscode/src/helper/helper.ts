@@ -3,9 +3,8 @@
 import * as fs from "fs";
 import * as os from "os";
 import * as vscode from "vscode";
-import {
-  LanguageClient, ProgressType, State, type LanguageClientOptions,
-} from "vscode-languageclient/node";
+import { LanguageClient, ProgressType, State } from "vscode-languageclient/node";
+import { clientOptions } from "../language/options";
 import { findProgram } from "./find";
 import {
   CALL, CLUSTERS, EVENTS, LOGS, USE_CLUSTER, type Answer, type Arguments, type CallAnswer,
@@ -97,16 +96,8 @@ export class Helper implements vscode.Disposable {
   private async begin(): Promise<LanguageClient> {
     // Without a `transport`: else the client adds the option --stdio, which the program lacks.
     const run = { command: this.program(), args: ["helper"] };
-    const options: LanguageClientOptions = {
-      documentSelector: [
-        { scheme: "file", language: "yaml" }, { scheme: "untitled", language: "yaml" },
-        { scheme: "file", pattern: "**/*.pai.{json,jsonc}" },
-      ],
-      outputChannelName: "OpenPAI",
-      synchronize: { configurationSection: "openpai" }, // openpai.hived
-      initializationOptions: { hived: vscode.workspace.getConfiguration("openpai").get("hived") },
-    };
-    const client = new LanguageClient("openpai", "OpenPAI", { run, debug: run }, options);
+    const client = new LanguageClient("openpai", "OpenPAI", { run, debug: run },
+      clientOptions(["file", "untitled"]));
     // Also when the client has started it again, after a crash.
     client.onDidChangeState(event => event.newState === State.Running && this.started.fire());
     await client.start();

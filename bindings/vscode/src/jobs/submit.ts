@@ -132,18 +132,3 @@ export async function explain(explanations: Explanations, file?: vscode.Uri | st
   await document.save();
   await explanations.show(document.uri);
 }
-
-/** A new job file from one of the examples that came with the extension. */
-export async function createConfig(context: vscode.ExtensionContext): Promise<void> {
-  const folder = vscode.Uri.joinPath(context.extensionUri, "templates");
-  const files = (await vscode.workspace.fs.readDirectory(folder)).map(([name]) => name).sort();
-  const texts = await Promise.all(files.map(async name => Buffer.from(
-    await vscode.workspace.fs.readFile(vscode.Uri.joinPath(folder, name))).toString("utf8")));
-  const picked = await vscode.window.showQuickPick(files.map((name, i) => ({
-    label: path.parse(name).name, content: texts[i],
-    detail: /^#\s*(.*)$/m.exec(texts[i])?.[1],
-  })), { title: "Create PAI Job Config", matchOnDetail: true });
-  if (picked !== undefined)
-    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(
-      { language: "yaml", content: picked.content }));
-}

@@ -52,6 +52,11 @@ export const FileChangeType = { Changed: 1, Created: 2, Deleted: 3 };
 export class Disposable {
   constructor(readonly dispose: () => void) {}
 }
+/** Fires when a test opens a document. */
+export const opened = new EventEmitter<{ uri: Uri }>();
 export const workspace = {
   getConfiguration: () => ({ get: <T>(_: string, usual: T) => usual }),
+  onDidOpenTextDocument: opened.event,
+  onDidCloseTextDocument: new EventEmitter<unknown>().event,
+  onDidChangeTextDocument: new EventEmitter<unknown>().event,
 };

@@ -6,9 +6,10 @@ import { test } from "node:test";
 import type { Clusters } from "../src/clusters/store";
 import { JobFiles, readUri } from "../src/editor/files";
 import { LogText } from "../src/editor/log_text";
+import { Logs } from "../src/editor/logs";
 import { bestMatch, placesOf } from "../src/editor/places";
 import { findProgram } from "../src/helper/find";
-import { Uri } from "./fake_vscode";
+import { Uri, opened } from "./fake_vscode";
 
 const logOf = (pieces: string[], most = 1000): string => {
   const log = new LogText(most);
@@ -32,6 +33,22 @@ test("a long log loses its beginning, at the end of a line", () => {
   const text = logOf(Array.from({ length: 100 }, (_, i) => `line ${i}\n`), 200);
   assert.match(text, /^\[the beginning is left out.*\]\nline \d+\n/);
   assert.ok(text.endsWith("line 99\n") && text.length < 280);
+});
+
+test("what a log had before its document was there is shown with it", async () => {
+  let tell: (piece: { text: string }) => void = () => undefined;
+  const clusters = { helper: { logs: (_: unknown, take: typeof tell) => {
+    tell = take;
+    return { ended: new Promise(() => undefined), dispose: () => undefined };
+  } } } as unknown as Clusters;
+  const logs = new Logs(clusters), uri = new Uri("openpai-log", "", "/lab/a~b/w/0/w-0.log");
+  const changed = () => new Promise(done => logs.onDidChange(done));
+  assert.equal(logs.provideTextDocumentContent(uri as never), "");
+  tell({ text: "epoch 1\n" });
+  await changed(); // which the editor drops
+  opened.fire({ uri });
+  await changed();
+  assert.equal(logs.provideTextDocumentContent(uri as never), "epoch 1\n");
 });
 
 test("places of source files are found", () => {
