@@ -117,9 +117,11 @@ typedef struct pai__facts_visitor {
   void *user_data;
 } pai__facts_visitor;
 
-/* Calls for all names and texts of a job file, nearly in the order of the
- * text: those in a text follow its on_text(). */
+/* Calls for all names and texts of a file, nearly in the order of the text:
+ * those in a text follow its on_text(). */
 int pai__facts_names(const pai__facts *f, const pai__facts_visitor *visitor);
+/* Returns what a name is of, as "task role". */
+const char *pai__facts_kind_of(const pai__facts_name *name);
 /* Returns whether two names mean the same thing. */
 bool pai__facts_same_name(const pai__facts_name *a, const pai__facts_name *b);
 /* Finds the name at a byte.  Returns PAI_OK, or PAI_ENOTFOUND. */
