@@ -1,6 +1,8 @@
 /* names.c - finds all names of a job file, by its rules */
 #include "language/facts/parts.h"
 
+enum { LONGEST_TYPE = 256 }; /* that is split */
+
 typedef struct walker {
   const pai__facts *f;
   const pai__facts_visitor *to;
@@ -116,7 +118,7 @@ static size_t sku_length(const walker *w, const char *s, size_t len)
   const pai__tree *t = w->f->tree;
   pai__node skus = pai__tree_get(t, 0, "skus");
 
-  if (!pai__tree_is(t, skus, PAI__MAPPING))
+  if (len > LONGEST_TYPE || !pai__tree_is(t, skus, PAI__MAPPING))
     return len;
   for (size_t n = len; n > 0; n--)
     if ((n == len || s[n] == '-') &&

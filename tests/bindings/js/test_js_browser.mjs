@@ -104,11 +104,12 @@ async function asked(program, { words, settings = {} }) {
         started = spawn(program, words(profile, `http://127.0.0.1:${server.address().port}/`), {
           stdio: "ignore", env: { ...process.env, HOME: profile } });
         started.on("error", failed);
-        started.on("exit", (code) => failed(new Error(`${program} ended with ${code}`)));
+        started.on("exit", (code, signal) =>
+          failed(new Error(`${program} ended with ${code ?? signal}`)));
       }, failed);
     });
   } finally {
-    if (started?.exitCode === null) {
+    if (started?.pid !== undefined && started.exitCode === null && started.signalCode === null) {
       started.kill("SIGKILL");
       await once(started, "exit");
     }
