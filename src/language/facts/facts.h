@@ -216,7 +216,8 @@ typedef int (*pai__lens_cb)(void *user_data, pai__span span, const char *title,
                             enum pai__lens_command command);
 int pai__lenses(const pai__language_text *t, pai__lens_cb cb, void *user_data);
 
-/* A text after byte `at`, at the end of a line: "8 GPUs, 64 CPUs in all". */
+/* A text after byte `at`, at the end of a line: "8 GPUs, 64 CPUs in all" of a
+ * role or a job, "4 nodes, 24 GPUs" of a SKU or a cluster. */
 typedef int (*pai__hint_cb)(void *user_data, size_t at, const char *text);
 int pai__hints(const pai__language_text *t, pai__hint_cb cb, void *user_data);
 

@@ -192,6 +192,40 @@ TEST(types_are_tokens)
   cursor_close(&c);
 }
 
+static int on_hint(void *user_data, size_t at, const char *text)
+{
+  lines *l = user_data;
+
+  pai__buf_printf(&l->out, "%u: %s\n", line_of(l->c, at), text);
+  return PAI_OK;
+}
+
+TEST(hints_of_machines)
+{
+  static const struct {
+    const char *text, *want;
+  } rows[] = {
+    { "skus:\n  a: { gpu: v100, gpus: 8, cpus: 4, memory: 2T }\n  b: { cpus: "
+      "1 "
+      "}\n^nodes:\n- { name: 'n[1-3]', sku: a }\n- { name: c, sku: b }\n",
+      "4: 4 nodes, 24 GPUs, 13 CPUs, 6144 GiB in all\n2: 3 nodes, 24 GPUs\n"
+      "3: 1 node\n" },
+    { "^nodes:\n- { name: n, sku: none }\n", "" }, /* an error */
+    { "nodes: [^", "" },
+  };
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    cursor_text c = cursor_open(rows[i].text, NULL);
+    lines l = { &c, test_buf() };
+
+    c.t.kind = PAI__LANGUAGE_CLUSTER;
+    assert_ok(pai__hints(&c.t, on_hint, &l));
+    assert_string_equal(pai__buf_text(&l.out), rows[i].want);
+    pai__buf_dispose(&l.out);
+    cursor_close(&c);
+  }
+}
+
 TEST_FAULTS(without_memory)
 {
   cursor_text c = text_at(hived, "RACK", 1);
@@ -200,6 +234,8 @@ TEST_FAULTS(without_memory)
 
   c.t.alloc = alloc;
   rc = pai__references(&c.t, c.at, on_reference, &l);
+  if (rc == PAI_OK)
+    rc = pai__hints(&c.t, on_hint, &l);
   pai__buf_dispose(&l.out);
   cursor_close(&c);
   return rc;
