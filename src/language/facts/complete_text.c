@@ -193,6 +193,8 @@ static void complete_variable(pai__complete_state *s)
   variables v = { .s = s, .own = pai__facts_role_of(s->f, pointer) };
   pai_spec *spec;
 
+  if (s->rc != PAI_OK)
+    return;
   s->rc = pai__facts_spec(&spec, s->f);
   v.spec = spec;
   for (v.variable = pai__platform_variables;

@@ -93,6 +93,26 @@ static const cursor_row texts[] = {
 
 TEST_TABLE(cursor_check_row, texts);
 
+/* Ends the call at the variable that the job sets. */
+static int on_own(void *user_data, const pai__completion *c)
+{
+  ++*(int *)user_data;
+  return strcmp(c->label, "LR") == 0 ? 77 : PAI_OK;
+}
+
+TEST(a_callback_ends_the_call)
+{
+  cursor_text c =
+    cursor_open(CURSOR_JOB CURSOR_ROLE "      - echo ${^}\nextras: { openpai: "
+                                       "{ environment: { LR: 1 } } }\n",
+                NULL);
+  int calls = 0;
+
+  assert_int_equal(pai__complete(&c.t, c.at, NULL, on_own, &calls, NULL), 77);
+  assert_int_equal(calls, 1);
+  cursor_close(&c);
+}
+
 static int on_secret(void *user_data, const pai__completion *c)
 {
   (void)user_data;
