@@ -82,13 +82,12 @@ class Life(HelperTest):
         self.addCleanup(os.close, terminal)
         process = self.binary("helper", stdin=end)
         os.close(end)
-        self.assertEqual(
-            process.stderr.readline().decode(),
-            "note: this is a language server, which an editor starts: see "
-            "docs/guide/editors.md; Ctrl-D ends it\n")
         os.write(terminal, b"\4")
         self.assertEqual(process.wait(60), 1)
-        self.assertEqual(process.stderr.read(), b"")
+        self.assertEqual(
+            process.stderr.read().decode(),
+            "note: this is a language server, which an editor starts: see "
+            "docs/guide/editors.md; Ctrl-D ends it\n")
         self.assertEqual(process.stdout.read(), b"")
 
     def test_the_parent_dies(self):
