@@ -2,6 +2,7 @@
  * the servers that `openpai login` knows */
 #include "helper.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,19 @@ static pai_client *open_server(helper *h, const cli_context *context,
   return client;
 }
 
+/* Returns why there is no cluster, valid until the next call. */
+static const char *unknown(const char *alias)
+{
+  static char why[400];
+  size_t len = strlen(alias) < 200 ? strlen(alias) : 200;
+
+  len -= cli_utf8_cut(alias, len);
+  (void)snprintf(why, sizeof(why),
+                 "there is no cluster '%.*s': openpai/clusters lists them",
+                 (int)len, alias);
+  return why;
+}
+
 static pai_client *open_alias(helper *h, const char *alias, const char **why)
 {
   const cli_context *context;
@@ -104,7 +118,7 @@ static pai_client *open_alias(helper *h, const char *alias, const char **why)
   if (context != NULL)
     client = open_server(h, context, why);
   else
-    *why = "there is no cluster of this name: openpai/clusters lists them";
+    *why = unknown(alias);
   cli_contexts_free(&contexts);
   return client;
 }

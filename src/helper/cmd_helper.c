@@ -151,11 +151,21 @@ static int listen_at(helper *h, const char *path)
 
 /* --- the verb ---------------------------------------------------------------------- */
 
+/* A user who has typed the verb would wait for a prompt. */
+static void greet(void)
+{
+  if (isatty(STDIN_FILENO) == 1)
+    cli_say(PAI_LOG_INFO, "this is a language server, which an editor starts: "
+                          "see docs/guide/editors.md; Ctrl-D ends it");
+}
+
 static int run(helper *h, const char *socket)
 {
   int code = CLI_OK;
 
   watch_signals(h);
+  if (socket == NULL)
+    greet();
   if (socket != NULL)
     code = listen_at(h, socket);
   else if (helper_editor_stdio(h) == NULL)

@@ -36,7 +36,7 @@ enum pai__spec_form {
   PAI__FORM_TMP       /* a path below /tmp */
 };
 
-/* What a text or a key names.  Names of the first group are declared in the
+/* What a text or a key names.  Names before PAI__NAMES_VC are declared in the
  * file, all others by the cluster. */
 enum pai__spec_names {
   PAI__NAMES_NOTHING,
@@ -46,6 +46,13 @@ enum pai__spec_names {
   PAI__NAMES_PARAMETER,
   PAI__NAMES_SECRET,
   PAI__NAMES_PORT, /* a label of the role around it */
+  /* of cluster files */
+  PAI__NAMES_CELL_TYPE,
+  PAI__NAMES_CELL_PATH, /* types of cells with points between them; or one that
+                           is derived from a SKU: dgx-numa */
+  PAI__NAMES_NODE,
+  PAI__NAMES_PIN,
+  /* of the cluster */
   PAI__NAMES_VC,
   PAI__NAMES_SKU,
   PAI__NAMES_STORAGE,

@@ -90,6 +90,7 @@ class Editor:
     def begin(self, pid=None, **capabilities):
         result = self.ask("initialize",
                           processId=os.getpid() if pid is None else pid,
+                          rootUri=None,
                           capabilities=capabilities)
         self.note("initialized")
         return result

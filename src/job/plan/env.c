@@ -51,6 +51,17 @@ void pai__env_add(pai__env *env, const char *fmt, ...)
   pai__env_push(env);
 }
 
+void pai__env_known(pai__env *env, const pai__platform_variable *v,
+                    const pai__variable_of *of)
+{
+  const char *role = of->role != NULL ? of->role->name : "";
+
+  pai__variable_put_name(&env->line, v, role, strlen(role), 0, NULL, 0);
+  pai__buf_char(&env->line, '=');
+  v->put(&env->line, of);
+  pai__env_push(env);
+}
+
 void pai__env_ports(pai__env *env, const uint32_t *ports, uint32_t count)
 {
   for (uint32_t i = 0; i < count; i++)

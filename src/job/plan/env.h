@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "spec/spec.h"
+#include "spec/variables.h"
 
 typedef struct pai__env {
   pai__arena *arena; /* holds the variables */
@@ -27,6 +27,11 @@ const char *const *pai__env_finish(pai__env *env, const char *const *first,
 
 void pai__env_push(pai__env *env);
 void pai__env_add(pai__env *env, const char *fmt, ...) PAI__PRINTF(2, 3);
+
+/* Adds a variable whose value the job file says.  With a role in its name it
+ * is that of of->role. */
+void pai__env_known(pai__env *env, const pai__platform_variable *v,
+                    const pai__variable_of *of);
 
 /* Writes "p,p" to `line`. */
 void pai__env_ports(pai__env *env, const uint32_t *ports, uint32_t count);

@@ -112,57 +112,36 @@ static int find_peers(peers *out, pai__arena *arena,
 
 /* --- variables ----------------------------------------------------------- */
 
-static void add_job(pai__env *env, const pai__plan_context *c, uint32_t tasks)
+static void add_job(pai__env *env, const pai__plan_context *c)
 {
-  static const char *const lists[] = { "PAI_TASK_ROLE_LIST",
-                                       "PAI_JOB_TASK_ROLE_LIST" };
-  const pai_spec *spec = c->spec;
-
   pai__env_add(env, "PAI_JOB_NAME=%s~%s", c->user, pai__plan_name(c));
   pai__env_add(env, "PAI_FRAMEWORK_NAME=%s~%s", c->user, pai__plan_name(c));
   pai__env_add(env, "PAI_USER_NAME=%s", c->user);
   pai__env_add(env, "PAI_USERNAME=%s", c->user);
-  pai__env_add(env, "PAI_DEFAULT_FS_URI=");
   pai__env_add(env, "PAI_VIRTUAL_CLUSTER=%s",
                c->vc != NULL ? c->vc : "default");
-  pai__env_add(env, "PAI_TASK_ROLE_COUNT=%zu", spec->nroles);
-  pai__env_add(env, "PAI_TASK_ROLES_NUM=%zu", spec->nroles);
-  pai__env_add(env, "PAI_JOB_TASK_ROLE_COUNT=%zu", spec->nroles);
-  pai__env_add(env, "PAI_TASKS_NUM=%u", tasks);
-  pai__env_add(env, "PAI_JOB_TASK_COUNT=%u", tasks);
-  for (size_t i = 0; i < PAI__LEN(lists); i++) {
-    pai__buf_printf(&env->line, "%s=", lists[i]);
-    for (size_t r = 0; r < spec->nroles; r++)
-      pai__buf_printf(&env->line, "%s%s", r == 0 ? "" : ",",
-                      spec->roles[r].name);
-    pai__env_push(env);
+}
+
+/* Adds what the job file says of the job and its roles. */
+static void add_known(pai__env *env, const pai__plan_context *c,
+                      uint32_t tasks)
+{
+  for (const pai__platform_variable *v = pai__platform_variables;
+       v->name != NULL; v++) {
+    pai__variable_of of = { .spec = c->spec, .tasks = tasks };
+
+    if (v->put == NULL || v->task)
+      continue;
+    if (!pai__variable_has(v, PAI__VARIABLE_ROLE)) {
+      pai__env_known(env, v, &of);
+      continue;
+    }
+    for (size_t r = 0; r < c->spec->nroles; r++) {
+      of.role = &c->spec->roles[r];
+      of.role_tasks = pai__plan_role_tasks(c, r);
+      pai__env_known(env, v, &of);
+    }
   }
-}
-
-/* Adds a minimum; v1 has none for one that is never reached. */
-static void add_minimum(pai__env *env, const char *before, const char *name,
-                        int32_t min, bool was_v1)
-{
-  if (was_v1 && min < 1)
-    pai__env_add(env, "%s%s=", before, name);
-  else
-    pai__env_add(env, "%s%s=%d", before, name, min);
-}
-
-static void add_role(pai__env *env, const pai__plan_context *c, size_t r)
-{
-  const pai__role *role = &c->spec->roles[r];
-  const char *name = role->name;
-  bool was_v1 = c->spec->was_v1;
-
-  pai__env_add(env, "PAI_TASK_ROLE_TASK_COUNT_%s=%u", name,
-               pai__plan_role_tasks(c, r));
-  pai__env_add(env, "PAI_RESOURCE_%s=%u,%u,%u,%u", name, role->gpus,
-               role->cpus, role->memory_mb, role->shm_mb);
-  add_minimum(env, "PAI_MIN_FAILED_TASK_COUNT_", name, role->min_failed,
-              was_v1);
-  add_minimum(env, "PAI_MIN_SUCCEEDED_TASK_COUNT_", name, role->min_succeeded,
-              was_v1);
 }
 
 /* Adds the address of a task, under one spelling of its role. */
@@ -250,7 +229,6 @@ static void add_framework(pai__env *env, const pai__plan_context *c)
                           .attempt = c->attempt };
   char uid[PAI__UID];
 
-  pai__env_add(env, "FC_FRAMEWORK_NAMESPACE=default");
   pai__buf_str(&env->line, "FC_FRAMEWORK_NAME=");
   put_framework(&env->line, c);
   pai__env_push(env);
@@ -319,9 +297,9 @@ static int share_vars(pai__plan_shared *out, pai__arena *arena,
   add_framework(&env, c);
   if (c->spec->was_v1)
     add_v1(&env, c);
-  add_job(&env, c, all.count);
+  add_job(&env, c);
+  add_known(&env, c, all.count);
   for (size_t r = 0; r < c->spec->nroles; r++) {
-    add_role(&env, c, r);
     add_peers(&env, c, &all, r, c->spec->roles[r].name);
     if (old[r] != NULL)
       add_peers(&env, c, &all, r, old[r]);

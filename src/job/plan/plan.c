@@ -41,12 +41,8 @@ static void add_self(pai__env *env, const pai__plan_context *c, uint32_t task)
 {
   const pai__role *role = &c->spec->roles[c->tasks[task].role];
   const uint32_t *ports = c->places[task].ports;
-  uint32_t index = c->tasks[task].index;
   uint32_t http = pai__env_first_port(role, "http", ports);
 
-  pai__env_add(env, "PAI_CURRENT_TASK_ROLE_NAME=%s", role->name);
-  pai__env_add(env, "PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX=%u", index);
-  pai__env_add(env, "PAI_TASK_INDEX=%u", index);
   pai__env_add(env, "PAI_CURRENT_CONTAINER_IP=%s", c->places[task].ip);
   pai__env_add(env, "PAI_CONTAINER_HOST_IP=%s", c->places[task].ip);
   pai__env_add(env, "PAI_CURRENT_CONTAINER_PORT=%u", http);
@@ -80,7 +76,6 @@ static void add_framework(pai__env *env, const pai__plan_context *c,
   pai__buf_str(&env->line, "FC_TASKROLE_NAME=");
   pai__name_role(&env->line, role);
   pai__env_push(env);
-  pai__env_add(env, "FC_TASK_INDEX=%u", t->index);
   pai__buf_init(&job, env->arena->alloc);
   pai__buf_printf(&job, "%s~%s", c->user, pai__plan_name(c));
   pai__buf_str(&env->line, "FC_POD_NAME=");
@@ -102,39 +97,19 @@ static void add_framework(pai__env *env, const pai__plan_context *c,
   add_uid(env, &of, "FC_POD_UID", "FC_TASK_ATTEMPT_INSTANCE_UID");
 }
 
-/* Adds the old launcher's variables (job-spec 3.4), which describe the task's
- * own role without its name. */
-static void add_v1(pai__env *env, const pai__plan_context *c, uint32_t task)
+/* Adds what the job file says of the task and its role. */
+static void add_known(pai__env *env, const pai__plan_context *c, uint32_t task)
 {
-  const pai__role *role = &c->spec->roles[c->tasks[task].role];
-  static const char *const names[][2] = {
-    { "PAI_CURRENT_TASK_ROLE_TASK_COUNT", "PAI_TASK_ROLE_NUM" },
-    { "PAI_CURRENT_TASK_ROLE_CPU_COUNT", "PAI_TASK_CPU_NUM" },
-    { "PAI_CURRENT_TASK_ROLE_MEM_MB", "PAI_TASK_MEM_MB" },
-    { "PAI_CURRENT_TASK_ROLE_GPU_COUNT", "PAI_TASK_GPU_NUM" },
-    { "PAI_CURRENT_TASK_ROLE_SHM_MB", NULL }
-  };
-  uint32_t values[] = { pai__plan_role_tasks(c, c->tasks[task].role),
-                        role->cpus, role->memory_mb, role->gpus,
-                        role->shm_mb };
-  int32_t minima[] = { role->min_failed, role->min_succeeded };
+  const pai__task *t = &c->tasks[task];
+  pai__variable_of of = { .spec = c->spec,
+                          .role = &c->spec->roles[t->role],
+                          .role_tasks = pai__plan_role_tasks(c, t->role),
+                          .index = t->index };
 
-  pai__env_add(env, "PAI_CONTAINER_ID=%s_%u_%s_%u", c->uid, c->attempt,
-               role->name, c->tasks[task].index);
-  pai__env_add(env, "PAI_TASK_ROLE_NAME=%s", role->name);
-  pai__env_add(env, "PAI_TASK_ROLE_INDEX=%u", c->tasks[task].index);
-  pai__env_add(env, "PAI_RESOURCE=%u,%u,%u,%u", role->gpus, role->cpus,
-               role->memory_mb, role->shm_mb);
-  for (size_t i = 0; i < PAI__LEN(names); i++)
-    for (size_t k = 0; k < 2 && names[i][k] != NULL; k++)
-      pai__env_add(env, "%s=%u", names[i][k], values[i]);
-  for (size_t i = 0; i < PAI__LEN(minima); i++) {
-    pai__buf_printf(&env->line, "PAI_CURRENT_TASK_ROLE_MIN_%s_TASK_COUNT=",
-                    i == 0 ? "FAILED" : "SUCCEEDED");
-    if (minima[i] >= 1)
-      pai__buf_printf(&env->line, "%d", minima[i]);
-    pai__env_push(env);
-  }
+  for (const pai__platform_variable *v = pai__platform_variables;
+       v->name != NULL; v++)
+    if (v->put != NULL && v->task && (!v->v1 || c->spec->was_v1))
+      pai__env_known(env, v, &of);
 }
 
 static void add_own_ports(pai__env *env, const pai__role *role,
@@ -266,8 +241,11 @@ static const char *const *make_env(pai__arena *arena,
   pai__env_init(&env, arena);
   add_framework(&env, c, task);
   add_self(&env, c, task);
+  add_known(&env, c, task);
   if (c->spec->was_v1)
-    add_v1(&env, c, task);
+    pai__env_add(&env, "PAI_CONTAINER_ID=%s_%u_%s_%u", c->uid, c->attempt,
+                 c->spec->roles[c->tasks[task].role].name,
+                 c->tasks[task].index);
   add_own_ports(&env, &c->spec->roles[c->tasks[task].role],
                 c->places[task].ports);
   add_gpus(&env, c->places[task].gpus);

@@ -8,6 +8,40 @@ enum { DEEPEST = 8 };
 static pai__spec_rule *make_rule(pai__facts *f, const pai__read_table *table,
                                  int depth);
 
+/* Says what a value names: a text, the texts of a list, or keys. */
+static int add_names(pai__facts *f, pai__spec_rule *rule,
+                     const pai__read_shown *shown)
+{
+  static const enum pai__spec_names names[] = {
+    [PAI__READ_NO_NAME] = PAI__NAMES_NOTHING,
+    [PAI__READ_TYPE] = PAI__NAMES_CELL_TYPE,
+    [PAI__READ_PATH] = PAI__NAMES_CELL_PATH,
+    [PAI__READ_NODE] = PAI__NAMES_NODE,
+    [PAI__READ_PIN] = PAI__NAMES_PIN
+  };
+  pai__spec_rule *item;
+
+  if (shown->names == PAI__READ_NO_NAME)
+    return PAI_OK;
+  rule->declares = shown->declares;
+  if (shown->kind == PAI__KIND_KEYS || shown->kind == PAI__KIND_MAPPING) {
+    rule->key_names = names[shown->names];
+    return PAI_OK;
+  }
+  if (shown->kind != PAI__KIND_LIST) {
+    rule->names = names[shown->names];
+    return PAI_OK;
+  }
+  item = pai__arena_zalloc(&f->arena, 1, sizeof(*item));
+  if (item == NULL)
+    return PAI_ENOMEM;
+  item->what = shown->key;
+  item->types = PAI__T_STRING;
+  item->names = names[shown->names];
+  rule->values = item;
+  return PAI_OK;
+}
+
 /* Returns the rule of a field's value, or NULL when out of memory. */
 static pai__spec_rule *value_rule(pai__facts *f, const pai__read_shown *shown,
                                   int depth)
@@ -42,7 +76,7 @@ static pai__spec_rule *value_rule(pai__facts *f, const pai__read_shown *shown,
     rule->has_min = true;
     rule->min = shown->least;
   }
-  return rule;
+  return add_names(f, rule, shown) == PAI_OK ? rule : NULL;
 }
 
 static pai__spec_rule *make_rule(pai__facts *f, const pai__read_table *table,

@@ -2,12 +2,25 @@
 #include "language/facts/complete.h"
 #include "spec/template/template_value.h"
 
-enum { MOST_TASKS = 4, MOST_VARIABLES = 2000 };
+enum { MOST_TASKS = 4, MOST_VARIABLES = 2000, LONGEST_DETAIL = 60 };
 
 static bool is_word(char c)
 {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Moves a text to the arena; NULL without memory. */
+static const char *kept(pai__complete_state *s, pai__buf *b)
+{
+  const char *text =
+    pai__buf_ok(b) ? pai__arena_strndup(&s->f->arena, pai__buf_text(b), b->len)
+                   : NULL;
+
+  if (text == NULL)
+    s->rc = PAI_ENOMEM;
+  pai__buf_dispose(b);
+  return text;
 }
 
 /* --- templates ---------------------------------------------------------------------- */
@@ -49,14 +62,14 @@ static void tell_name(const names *n, const char *before, size_t before_len,
   c.insert = name;
   if (name != NULL && !n->tag->closed)
     c.insert = pai__facts_format(f, "%s %%>", name);
-  pai__buf_init(&b, f->alloc);
-  if (value != PAI__NO_NODE)
+  if (value != PAI__NO_NODE) {
+    pai__buf_init(&b, f->alloc);
+    pai__facts_put_plain(&b, f, value, LONGEST_DETAIL);
+    c.detail = kept(n->s, &b);
+    pai__buf_init(&b, f->alloc);
     pai__facts_put_value(&b, f, value);
-  c.documentation =
-    b.len > 0 ? pai__arena_strndup(&f->arena, pai__buf_text(&b), b.len) : NULL;
-  if (!pai__buf_ok(&b))
-    n->s->rc = PAI_ENOMEM;
-  pai__buf_dispose(&b);
+    c.documentation = kept(n->s, &b);
+  }
   pai__complete_tell(n->s, &c, PAI__GROUP_FIRST);
 }
 
@@ -111,46 +124,45 @@ static void complete_tag(pai__complete_state *s, const pai__spec_rule *rule,
 
 typedef struct variables {
   pai__complete_state *s;
+  const pai_spec *spec; /* NULL: the file has errors */
   const pai__platform_variable *variable;
   const pai__facts_role *role; /* in its name; NULL: none */
+  const pai__facts_role *own;  /* around the cursor, or NULL */
   uint64_t index;
 } variables;
 
-/* Replaces the words of a variable's name. */
-static void put_name(pai__buf *out, const variables *v, const char *label,
-                     size_t len)
+/* Makes "number of tasks of a role (4)". */
+static const char *detail_of(const variables *v)
 {
-  for (const char *p = v->variable->name; *p != '\0'; p++) {
-    if (*p != '{') {
-      pai__buf_char(out, *p);
-      continue;
-    }
-    if (p[1] == 'i')
-      pai__buf_printf(out, "%llu", (unsigned long long)v->index);
-    else if (p[1] == 'r' && v->role != NULL)
-      pai__buf_add(out, v->role->name, v->role->len);
-    else
-      pai__buf_add(out, label, len);
-    p += strcspn(p, "}");
-  }
+  const pai__facts_role *role = v->role != NULL ? v->role : v->own;
+  pai__buf value, b;
+
+  pai__buf_init(&value, v->s->f->alloc);
+  pai__buf_init(&b, v->s->f->alloc);
+  pai__buf_str(&b, v->variable->says);
+  if (pai__facts_put_known(&value, v->spec, v->variable,
+                           role != NULL ? role->name : "",
+                           role != NULL ? role->len : 0) > 0)
+    pai__buf_printf(&b, " (%s)", pai__buf_text(&value));
+  b.failed |= value.failed;
+  pai__buf_dispose(&value);
+  return kept(v->s, &b);
 }
 
 static int tell_variable(void *user_data, const char *label, size_t len)
 {
   const variables *v = user_data;
-  pai__completion c = { .kind = PAI__COMPLETE_VARIABLE,
-                        .detail = v->variable->says };
+  pai__completion c = { .kind = PAI__COMPLETE_VARIABLE };
   pai__buf b;
 
   if (v->s->count > MOST_VARIABLES)
     return v->s->rc;
   pai__buf_init(&b, v->s->f->alloc);
-  put_name(&b, v, label, len);
-  c.label = c.insert =
-    pai__buf_ok(&b)
-      ? pai__arena_strndup(&v->s->f->arena, pai__buf_text(&b), b.len)
-      : NULL;
-  pai__buf_dispose(&b);
+  pai__variable_put_name(&b, v->variable, v->role != NULL ? v->role->name : "",
+                         v->role != NULL ? v->role->len : 0, v->index, label,
+                         len);
+  c.label = c.insert = kept(v->s, &b);
+  c.detail = detail_of(v);
   pai__complete_tell(v->s, &c,
                      v->variable->v1 || *v->variable->name != 'P'
                        ? PAI__GROUP_LAST
@@ -159,11 +171,11 @@ static int tell_variable(void *user_data, const char *label, size_t len)
 }
 
 /* Tells a variable for some tasks of a role. */
-static void tell_tasks(variables *v, const pai__facts_role *own)
+static void tell_tasks(variables *v)
 {
   bool labels = pai__variable_has(v->variable, PAI__VARIABLE_LABEL);
   bool tasks = pai__variable_has(v->variable, PAI__VARIABLE_INDEX);
-  const pai__facts_role *of = v->role != NULL ? v->role : own;
+  const pai__facts_role *of = v->role != NULL ? v->role : v->own;
   uint64_t end = !tasks || of == NULL ? 1 : of->tasks;
 
   for (v->index = 0;
@@ -178,24 +190,29 @@ static void tell_tasks(variables *v, const pai__facts_role *own)
 static void complete_variable(pai__complete_state *s)
 {
   const char *pointer = pai__buf_text(&s->place.pointer);
-  const pai__facts_role *own = pai__facts_role_of(s->f, pointer);
-  variables v = { .s = s };
+  variables v = { .s = s, .own = pai__facts_role_of(s->f, pointer) };
+  pai_spec *spec;
 
+  if (s->rc != PAI_OK)
+    return;
+  s->rc = pai__facts_spec(&spec, s->f);
+  v.spec = spec;
   for (v.variable = pai__platform_variables;
        v.variable->name != NULL && s->rc == PAI_OK; v.variable++) {
     if (v.variable->v1 && s->f->version != 1)
       continue;
     v.role = NULL;
     if (!pai__variable_has(v.variable, PAI__VARIABLE_ROLE)) {
-      tell_tasks(&v, own);
+      tell_tasks(&v);
       continue;
     }
     for (size_t i = 0; s->rc == PAI_OK && i < s->f->nroles; i++) {
       v.role = &s->f->roles[i];
       if (v.role->len > 0)
-        tell_tasks(&v, own);
+        tell_tasks(&v);
     }
   }
+  pai_spec_unref(spec);
 }
 
 /* Variables that the job file sets. */
@@ -214,10 +231,15 @@ static void complete_own(pai__complete_state *s)
   walk = pai__tree_iter(t, n);
   while (s->rc == PAI_OK && (key = pai__tree_next(&walk)) != PAI__NO_NODE) {
     pai__completion c = { .kind = PAI__COMPLETE_VARIABLE,
-                          .label = pai__tree_str(t, key, NULL),
-                          .detail = "variable of this job" };
+                          .label = pai__tree_str(t, key, NULL) };
+    pai__buf b;
 
+    pai__buf_init(&b, s->f->alloc);
+    pai__buf_str(&b, "variable of this job (");
+    pai__facts_put_plain(&b, s->f, pai__tree_value(t, key), LONGEST_DETAIL);
+    pai__buf_char(&b, ')');
     c.insert = c.label;
+    c.detail = kept(s, &b);
     pai__complete_tell(s, &c, PAI__GROUP_FIRST);
   }
 }

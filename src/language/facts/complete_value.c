@@ -41,14 +41,15 @@ typedef struct wanted {
   const char *before;
 } wanted;
 
-static const char *detail_of(const pai__facts_name *name)
+static bool is_wanted(const wanted *w, const pai__facts_name *name)
 {
-  switch (name->kind) {
-  case PAI__NAMES_ROLE: return "task role";
-  case PAI__NAMES_DEPLOYMENT: return "deployment";
-  case PAI__NAMES_SECRET: return "secret";
-  default: return name->type != NULL ? name->type : "prerequisite";
-  }
+  enum pai__spec_names kind = w->rule->names != PAI__NAMES_CELL_PATH
+                                ? w->rule->names
+                                : PAI__NAMES_CELL_TYPE;
+
+  return name->declares && name->kind == kind &&
+         (w->rule->name_type == NULL ||
+          (name->type != NULL && strcmp(name->type, w->rule->name_type) == 0));
 }
 
 static int on_name(void *user_data, const pai__facts_name *name)
@@ -56,12 +57,10 @@ static int on_name(void *user_data, const pai__facts_name *name)
   const wanted *w = user_data;
   pai__completion c = { .kind = PAI__COMPLETE_REFERENCE };
 
-  if (!name->declares || name->kind != w->rule->names ||
-      (w->rule->name_type != NULL &&
-       (name->type == NULL || strcmp(name->type, w->rule->name_type) != 0)))
+  if (!is_wanted(w, name))
     return PAI_OK;
   c.label = pai__arena_strndup(&w->s->f->arena, name->name, name->len);
-  c.detail = detail_of(name);
+  c.detail = name->type != NULL ? name->type : pai__facts_kind_of(name);
   if (c.label == NULL)
     return PAI_ENOMEM;
   tell(w->s, &c, true, w->before, PAI__GROUP_FIRST);

@@ -68,16 +68,8 @@ void pai__facts_describe(pai__buf *out, const pai__spec_ruled *ruled,
   put_limits(out, ruled->rule);
 }
 
-/* Appends text in a code span; a backtick would end it. */
-static void put_code(pai__buf *out, const char *s, size_t len)
-{
-  pai__buf_char(out, '`');
-  for (size_t i = 0; i < len; i++)
-    pai__buf_char(out, s[i] == '`' ? '\'' : s[i] == '\n' ? ' ' : s[i]);
-  pai__buf_char(out, '`');
-}
-
-void pai__facts_put_value(pai__buf *out, const pai__facts *f, pai__node n)
+void pai__facts_put_plain(pai__buf *out, const pai__facts *f, pai__node n,
+                          size_t most)
 {
   pai__json_writer w;
   pai__buf text;
@@ -88,11 +80,25 @@ void pai__facts_put_value(pai__buf *out, const pai__facts *f, pai__node n)
   pai__write_json_masked(&w, f->tree, &f->secrets, n);
   out->failed |= pai__json_finish(&w) == PAI_ENOMEM;
   len = text.len;
-  if (len > LONGEST_VALUE)
-    for (len = LONGEST_VALUE; (text.data[len] & 0xc0) == 0x80;)
+  if (len > most)
+    for (len = most; (text.data[len] & 0xc0) == 0x80;)
       len--;
-  put_code(out, pai__buf_text(&text), len);
+  pai__buf_add(out, pai__buf_text(&text), len);
   if (len < text.len)
     pai__buf_str(out, " ...");
   pai__buf_dispose(&text);
+}
+
+/* A backtick would end the code span. */
+void pai__facts_put_value(pai__buf *out, const pai__facts *f, pai__node n)
+{
+  size_t start;
+
+  pai__buf_char(out, '`');
+  start = out->len;
+  pai__facts_put_plain(out, f, n, LONGEST_VALUE);
+  for (size_t i = start; pai__buf_ok(out) && i < out->len; i++)
+    if (out->data[i] == '`')
+      out->data[i] = '\'';
+  pai__buf_char(out, '`');
 }

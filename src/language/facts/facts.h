@@ -142,7 +142,8 @@ typedef struct pai__reference {
 typedef int (*pai__reference_cb)(void *user_data, const pai__reference *r);
 
 /* Lists the declaration and all uses of the role, prerequisite, parameter,
- * secret, deployment or port label that is named at a byte, in the order of the
+ * secret, deployment or port label that is named at a byte, or in a cluster
+ * file of the type of cell or SKU, node or pinned cell, in the order of the
  * text.  Nothing if there is no such name. */
 int pai__references(const pai__language_text *t, size_t at,
                     pai__reference_cb cb, void *user_data);
@@ -180,7 +181,7 @@ enum pai__token_type {
   PAI__TOKEN_PARAMETER, /* the name after it */
   PAI__TOKEN_VARIABLE,  /* $PAI_JOB_NAME and its like in commands */
   PAI__TOKEN_CLASS,     /* names of task roles */
-  PAI__TOKEN_TYPE       /* names of prerequisites and deployments */
+  PAI__TOKEN_TYPE       /* names of prerequisites, deployments, cell types */
 };
 
 /* Modifiers; bits. */
@@ -215,7 +216,8 @@ typedef int (*pai__lens_cb)(void *user_data, pai__span span, const char *title,
                             enum pai__lens_command command);
 int pai__lenses(const pai__language_text *t, pai__lens_cb cb, void *user_data);
 
-/* A text after byte `at`, at the end of a line: "8 GPUs, 64 CPUs in all". */
+/* A text after byte `at`, at the end of a line: "8 GPUs, 64 CPUs in all" of a
+ * role or a job, "4 nodes, 24 GPUs" of a SKU or a cluster. */
 typedef int (*pai__hint_cb)(void *user_data, size_t at, const char *text);
 int pai__hints(const pai__language_text *t, pai__hint_cb cb, void *user_data);
 

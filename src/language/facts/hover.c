@@ -69,13 +69,42 @@ static bool hover_tag(hover *h)
   return false;
 }
 
-static bool hover_variable(hover *h)
+/* Appends the value of a variable, if the file says it. */
+static int put_known(hover *h, const pai__facts_variable *v)
+{
+  const pai__variable_part *named = &v->parts.part[PAI__VARIABLE_ROLE];
+  const char *role =
+    named->len > 0 ? h->f->text + v->span.start + named->at : role_name(h);
+  pai_spec *spec;
+  pai__buf value;
+  uint32_t n;
+  int rc = pai__facts_spec(&spec, h->f);
+
+  if (rc < 0)
+    return rc;
+  pai__buf_init(&value, h->f->alloc);
+  n = pai__facts_put_known(&value, spec, v->is, role,
+                           named->len > 0 ? named->len : role_len(h));
+  if (n > 1)
+    pai__buf_printf(&h->out, "\n\nValue of tasks 0 to %u: `%s`", n - 1,
+                    pai__buf_text(&value));
+  else if (n == 1)
+    pai__buf_printf(&h->out, "\n\nValue: `%s`", pai__buf_text(&value));
+  if (!pai__buf_ok(&value))
+    rc = PAI_ENOMEM;
+  pai__buf_dispose(&value);
+  pai_spec_unref(spec);
+  return rc;
+}
+
+/* Describes the variable at the cursor; PAI_ENOTFOUND: none is there. */
+static int hover_variable(hover *h)
 {
   pai__span left = { h->place.value, h->place.value_end };
   pai__facts_variable v;
 
   if (h->ruled.rule->templates != PAI__TEMPLATES_COMMAND)
-    return false;
+    return PAI_ENOTFOUND;
   if (left.start < pai__facts_line(h->f, h->at))
     left.start = pai__facts_line(h->f, h->at);
   if (left.end > pai__facts_eol(h->f, h->at))
@@ -91,9 +120,9 @@ static bool hover_variable(hover *h)
     pai__buf_printf(&h->out, "**: %s",
                     v.is != NULL ? v.is->says
                                  : "the platform sets no such variable");
-    return true;
+    return v.is != NULL ? put_known(h, &v) : PAI_OK;
   }
-  return false;
+  return PAI_ENOTFOUND;
 }
 
 /* Appends the text with its templates filled in, except secrets. */
@@ -261,19 +290,12 @@ static void put_title(hover *h)
   pai__facts_describe(&h->out, &h->ruled, NULL);
 }
 
-static int describe(hover *h)
+static int describe_place(hover *h)
 {
   size_t len = 0;
   const char *s = NULL;
   int rc = PAI_OK;
 
-  h->range = h->place.on == PAI_ON_KEY
-               ? (pai__span){ h->place.key, h->place.key_end }
-               : (pai__span){ h->place.value, h->place.value_end };
-  if (h->place.on == PAI_ON_VALUE &&
-      h->ruled.rule->templates != PAI__TEMPLATES_NONE &&
-      (hover_tag(h) || hover_variable(h)))
-    return rc;
   put_title(h);
   put_value(h);
   put_named(h);
@@ -287,6 +309,19 @@ static int describe(hover *h)
       !pai__secrets_hide(&h->f->secrets, h->node))
     rc = put_rendered(h, s, len);
   return rc;
+}
+
+static int describe(hover *h)
+{
+  int rc = PAI_ENOTFOUND;
+
+  h->range = h->place.on == PAI_ON_KEY
+               ? (pai__span){ h->place.key, h->place.key_end }
+               : (pai__span){ h->place.value, h->place.value_end };
+  if (h->place.on == PAI_ON_VALUE &&
+      h->ruled.rule->templates != PAI__TEMPLATES_NONE)
+    rc = hover_tag(h) ? PAI_OK : hover_variable(h);
+  return rc == PAI_ENOTFOUND ? describe_place(h) : rc;
 }
 
 /* A key of a free mapping, as a parameter, has no rule of its own. */

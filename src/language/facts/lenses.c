@@ -1,6 +1,8 @@
 /* lenses.c - links, lenses and hints: what stands beside the text */
 #include "language/facts/parts.h"
 
+#include <openpai/cluster.h>
+
 enum { LONGEST_LINE = 1000 }; /* at whose end there are hints */
 
 /* --- links ------------------------------------------------------------------ */
@@ -144,6 +146,79 @@ static int hint_roles(const pai__facts *f, sums *all, pai__buf *text,
   return rc;
 }
 
+/* Appends "8 nodes, 64 GPUs". */
+static void put_machines(pai__buf *out, size_t nodes, size_t gpus)
+{
+  pai__buf_printf(out, "%zu node%s", nodes, nodes == 1 ? "" : "s");
+  if (gpus > 0)
+    pai__buf_printf(out, ", %zu GPU%s", gpus, gpus == 1 ? "" : "s");
+}
+
+/* Tells what a cluster has in all, after the key of its machines. */
+static int hint_cluster(const pai__facts *f, const pai_cluster *c,
+                        pai__buf *text, pai__hint_cb cb, void *user_data)
+{
+  pai_cluster_view all = { .struct_size = sizeof(all) };
+  pai__node key = pai__tree_find(f->tree, 0, "nodes", 5);
+
+  (void)pai_cluster_view_sums(c, &all);
+  if (key == PAI__NO_NODE)
+    key = pai__tree_find(f->tree, 0, "physicalCluster", 15);
+  if (key == PAI__NO_NODE)
+    return PAI_OK;
+  put_machines(text, all.nodes, all.gpus);
+  if (all.cpus > 0)
+    pai__buf_printf(text, ", %llu CPUs", (unsigned long long)all.cpus);
+  if (all.memory > 0)
+    pai__buf_printf(text, ", %llu GiB", (unsigned long long)all.memory >> 30);
+  pai__buf_str(text, " in all");
+  return hint(f, f->tree->nodes[key].start, text, cb, user_data);
+}
+
+/* Tells how many nodes each SKU has: names with brackets are many. */
+static int hint_skus(const pai__facts *f, const pai_cluster *c, pai__buf *text,
+                     pai__hint_cb cb, void *user_data)
+{
+  pai__node skus = pai__tree_get(f->tree, 0, "skus"), key;
+  pai_sku_view sku = { .struct_size = sizeof(sku) };
+  int rc = PAI_OK;
+
+  if (!pai__tree_is(f->tree, skus, PAI__MAPPING))
+    return rc;
+  for (size_t i = 0;
+       rc == PAI_OK && pai_cluster_view_sku(c, i, &sku) == PAI_OK; i++) {
+    key = pai__tree_find(f->tree, skus, sku.name, strlen(sku.name));
+    if (key == PAI__NO_NODE)
+      continue;
+    pai__buf_clear(text);
+    put_machines(text, sku.nodes, sku.nodes * sku.gpus);
+    rc = hint(f, f->tree->nodes[key].start, text, cb, user_data);
+  }
+  return rc;
+}
+
+/* A file with errors has no hints.  Lines that cannot be parsed are not in the
+ * tree's text. */
+static int hint_machines(const pai__facts *f, pai__hint_cb cb, void *user_data)
+{
+  pai_cluster_options opts = PAI_CLUSTER_OPTIONS_INIT;
+  pai_cluster *c;
+  pai__buf text;
+  int rc;
+
+  opts.alloc = f->alloc;
+  rc = pai_cluster_parse(&c, f->tree->text, f->len, &opts, NULL);
+  if (rc < 0)
+    return rc == PAI_ENOMEM ? rc : PAI_OK;
+  pai__buf_init(&text, f->alloc);
+  rc = hint_cluster(f, c, &text, cb, user_data);
+  if (rc == PAI_OK)
+    rc = hint_skus(f, c, &text, cb, user_data);
+  pai__buf_dispose(&text);
+  pai_cluster_free(c);
+  return rc;
+}
+
 static int hint_all(const pai__facts *f, pai__hint_cb cb, void *user_data)
 {
   sums all = { 0 };
@@ -168,7 +243,8 @@ int pai__hints(const pai__language_text *t, pai__hint_cb cb, void *user_data)
   pai__facts f;
   int rc = pai__facts_open(&f, t, SIZE_MAX);
 
-  if (rc == PAI_OK)
-    rc = hint_all(&f, cb, user_data);
+  if (rc == PAI_OK && f.tree->count > 0)
+    rc =
+      f.job ? hint_all(&f, cb, user_data) : hint_machines(&f, cb, user_data);
   return pai__facts_end(&f, rc);
 }

@@ -1,6 +1,8 @@
 /* names.c - finds all names of a job file, by its rules */
 #include "language/facts/parts.h"
 
+enum { LONGEST_TYPE = 256 }; /* that is split */
+
 typedef struct walker {
   const pai__facts *f;
   const pai__facts_visitor *to;
@@ -77,7 +79,7 @@ static int visit_tags(const walker *w, pai__node n)
   pai__facts_tag tag;
   int rc = PAI_OK;
 
-  while (rc == PAI_OK && w->f->version != 1 &&
+  while (rc == PAI_OK && w->f->job && w->f->version != 1 &&
          pai__facts_tag_next(w->f, left, &tag)) {
     rc = in_tag(w, &tag);
     left.start = tag.whole.end;
@@ -109,6 +111,42 @@ static int visit_text(const walker *w, const pai__spec_rule *rule, pai__node n)
 
 /* --- names in the tree -------------------------------------------------------- */
 
+/* Returns the length of the SKU's name in that of a type that is derived from
+ * it: 3 of "dgx-numa". */
+static size_t sku_length(const walker *w, const char *s, size_t len)
+{
+  const pai__tree *t = w->f->tree;
+  pai__node skus = pai__tree_get(t, 0, "skus");
+
+  if (len > LONGEST_TYPE || !pai__tree_is(t, skus, PAI__MAPPING))
+    return len;
+  for (size_t n = len; n > 0; n--)
+    if ((n == len || s[n] == '-') &&
+        pai__tree_find(t, skus, s, n) != PAI__NO_NODE)
+      return n;
+  return len;
+}
+
+/* Reports the types of CHAIN.TYPE. */
+static int visit_path(const walker *w, pai__facts_name *name)
+{
+  const char *s = w->f->text;
+  size_t at = name->span.start, end = name->span.end;
+  int rc = PAI_OK;
+
+  name->kind = PAI__NAMES_CELL_TYPE;
+  for (; rc == PAI_OK && at < end; at++) {
+    size_t from = at;
+
+    while (at < end && s[at] != '.')
+      at++;
+    name->span.start = from;
+    name->span.end = from + sku_length(w, s + from, at - from);
+    rc = tell(w, name);
+  }
+  return rc;
+}
+
 /* Reports a key or value that is a name; `in` is the mapping around it. */
 static int visit_name(const walker *w, enum pai__spec_names kind,
                       const pai__spec_rule *rule, pai__node n, pai__node in)
@@ -117,8 +155,10 @@ static int visit_name(const walker *w, enum pai__spec_names kind,
                            .type = rule->name_type,
                            .declares = rule->declares };
 
-  if (kind > PAI__NAMES_PORT || !pai__facts_inner(w->f, n, &name.span))
+  if (kind >= PAI__NAMES_VC || !pai__facts_inner(w->f, n, &name.span))
     return PAI_OK;
+  if (kind == PAI__NAMES_CELL_PATH)
+    return visit_path(w, &name);
   if (kind == PAI__NAMES_PREREQUISITE && rule->declares)
     name.type = pai__tree_look_text(w->f->tree, in, "type", NULL);
   if (kind == PAI__NAMES_PORT) {
@@ -229,7 +269,7 @@ int pai__facts_names(const pai__facts *f, const pai__facts_visitor *visitor)
 {
   walker w = { .f = f, .to = visitor };
 
-  if (!f->job || f->tree->count == 0)
+  if (f->tree->count == 0)
     return PAI_OK;
   return walk(&w, f->rules, 0, 0);
 }
@@ -239,6 +279,21 @@ int pai__facts_names(const pai__facts *f, const pai__facts_visitor *visitor)
 static bool same(const char *a, size_t a_len, const char *b, size_t b_len)
 {
   return a_len == b_len && memcmp(a, b, a_len) == 0;
+}
+
+const char *pai__facts_kind_of(const pai__facts_name *name)
+{
+  switch (name->kind) {
+  case PAI__NAMES_ROLE: return "task role";
+  case PAI__NAMES_PREREQUISITE: return "prerequisite";
+  case PAI__NAMES_DEPLOYMENT: return "deployment";
+  case PAI__NAMES_PARAMETER: return "parameter";
+  case PAI__NAMES_SECRET: return "secret";
+  case PAI__NAMES_CELL_TYPE: return "type of cell";
+  case PAI__NAMES_NODE: return "node";
+  case PAI__NAMES_PIN: return "pinned cell";
+  default: return "port label";
+  }
 }
 
 bool pai__facts_same_name(const pai__facts_name *a, const pai__facts_name *b)

@@ -117,9 +117,11 @@ typedef struct pai__facts_visitor {
   void *user_data;
 } pai__facts_visitor;
 
-/* Calls for all names and texts of a job file, nearly in the order of the
- * text: those in a text follow its on_text(). */
+/* Calls for all names and texts of a file, nearly in the order of the text:
+ * those in a text follow its on_text(). */
 int pai__facts_names(const pai__facts *f, const pai__facts_visitor *visitor);
+/* Returns what a name is of, as "task role". */
+const char *pai__facts_kind_of(const pai__facts_name *name);
 /* Returns whether two names mean the same thing. */
 bool pai__facts_same_name(const pai__facts_name *a, const pai__facts_name *b);
 /* Finds the name at a byte.  Returns PAI_OK, or PAI_ENOTFOUND. */
@@ -155,6 +157,17 @@ typedef struct pai__facts_variable {
 bool pai__facts_variable_next(const pai__facts *f, pai__span in,
                               pai__facts_variable *variable);
 
+/* variables.c: reads the file as the platform does; NULL: it has errors.
+ * PAI_OK or PAI_ENOMEM. */
+int pai__facts_spec(pai_spec **out, const pai__facts *f);
+/* Appends the value of a variable, or where it differs by task "0, 1, 2, 3" of
+ * the first tasks.  `role` is in its name, or is that of the task; NULL: none.
+ * Returns the number of tasks; 0: the file does not say it, and nothing is
+ * appended. */
+uint32_t pai__facts_put_known(pai__buf *out, const pai_spec *spec,
+                              const pai__platform_variable *v,
+                              const char *role, size_t role_len);
+
 /* The values of template names at a place: `count` scopes, of which the last
  * is that of secrets. */
 enum { PAI__FACTS_SCOPES = 5 };
@@ -174,6 +187,9 @@ void pai__facts_describe(pai__buf *out, const pai__spec_ruled *ruled,
                          const char *name);
 /* Appends a value on one line, with secrets masked, in a code span. */
 void pai__facts_put_value(pai__buf *out, const pai__facts *f, pai__node n);
+/* Appends the same as plain text, of which at most so many bytes. */
+void pai__facts_put_plain(pai__buf *out, const pai__facts *f, pai__node n,
+                          size_t most);
 
 /* --- pieces of a file (piece.c) --------------------------------------------- */
 

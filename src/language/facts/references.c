@@ -87,24 +87,14 @@ int pai__references(const pai__language_text *t, size_t at,
 
 /* --- renaming -------------------------------------------------------------- */
 
-static const char *kind_of(const pai__facts_name *name)
-{
-  switch (name->kind) {
-  case PAI__NAMES_ROLE: return "task role";
-  case PAI__NAMES_PREREQUISITE: return "prerequisite";
-  case PAI__NAMES_DEPLOYMENT: return "deployment";
-  case PAI__NAMES_PARAMETER: return "parameter";
-  case PAI__NAMES_SECRET: return "secret";
-  default: return "port label";
-  }
-}
-
 /* Names in templates end at dots and brackets, so they need a form, too. */
 static enum pai__spec_form form_of(const pai__facts *f,
                                    const pai__facts_name *name)
 {
   if (f->version == 1)
     return PAI__FORM_SKU;
+  if (!f->job)
+    return name->kind == PAI__NAMES_NODE ? PAI__FORM_V1_JOB : PAI__FORM_JOB;
   return name->kind == PAI__NAMES_ROLE || name->kind == PAI__NAMES_PORT
            ? PAI__FORM_IDENT
            : PAI__FORM_JOB;
@@ -120,10 +110,10 @@ static int check_new(const pai__facts *f, const pai__facts_name *old,
   name.len = strlen(text);
   if (name.len > 255 || !pai__form_fits(form, text, name.len))
     return pai__fail(err, PAI_EINVAL, "'%.80s' is not a name of a %s: use %s",
-                     text, kind_of(old), pai__form_says(form));
+                     text, pai__facts_kind_of(old), pai__form_says(form));
   if (!pai__facts_same_name(&name, old) && pai__facts_declared(f, &name))
     return pai__fail(err, PAI_EEXISTS, "there is a %s '%s' already",
-                     kind_of(old), text);
+                     pai__facts_kind_of(old), text);
   return PAI_OK;
 }
 

@@ -35,7 +35,8 @@ static int on_name(void *user_data, const pai__facts_name *name)
 
   if (name->in_text || (name->kind != PAI__NAMES_ROLE &&
                         name->kind != PAI__NAMES_PREREQUISITE &&
-                        name->kind != PAI__NAMES_DEPLOYMENT))
+                        name->kind != PAI__NAMES_DEPLOYMENT &&
+                        name->kind != PAI__NAMES_CELL_TYPE))
     return PAI_OK;
   return add(t, name->span.start, name->span.end,
              name->kind == PAI__NAMES_ROLE ? PAI__TOKEN_CLASS

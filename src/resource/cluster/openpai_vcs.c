@@ -200,8 +200,10 @@ static void check_parts(pai__reader *r)
 enum { CELLS, PINS, PART, MOST };
 
 static const pai__read_field fields[] = {
-  PAI__BOTH("cells", OWN, read_cells, put_cells),
-  PAI__BOTH("pins", ITEMS, read_pin, put_pins),
+  PAI__FIELD("cells", OWN, .read = read_cells, .write = put_cells,
+             .names = PAI__READ_PATH),
+  PAI__FIELD("pins", ITEMS, .read = read_pin, .write = put_pins,
+             .names = PAI__READ_PIN),
   PAI__BOTH("part", KNOWN, NULL, put_part),
   PAI__KNOWN("max"),
   PAI__FLAG("stopped", pai__vc, stopped),

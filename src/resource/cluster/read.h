@@ -103,6 +103,8 @@ typedef struct pai__read_field {
   uint32_t least, most; /* of a number */
   uint32_t usual;       /* a number that is not written */
   bool needed;
+  enum pai__read_names names; /* for editors, as in pai__read_shown */
+  bool declares;
 } pai__read_field;
 
 /* What editors tell of a field, in the order of the fields. */

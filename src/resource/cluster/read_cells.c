@@ -22,17 +22,20 @@ typedef struct growing {
 enum { TYPE, ADDRESS, PIN, CHILDREN, CELL_FIELDS };
 
 static const pai__read_field cell_fields[CELL_FIELDS] = {
-  PAI__KNOWN("cellType"), PAI__KNOWN("cellAddress"),
-  PAI__KNOWN("pinnedCellId"), PAI__KNOWN("cellChildren")
+  PAI__FIELD("cellType", KNOWN, .names = PAI__READ_TYPE),
+  PAI__FIELD("cellAddress", KNOWN, .names = PAI__READ_NODE),
+  PAI__FIELD("pinnedCellId", KNOWN, .names = PAI__READ_PIN, .declares = true),
+  PAI__KNOWN("cellChildren")
 };
 
+static const pai__read_table cell_table;
 static const pai__read_about cell_about[] = {
   { "its type, of cellTypes", PAI__KIND_TEXT, NULL },
   { "its address: of a node, its name; below, a number", PAI__KIND_TEXT,
     NULL },
   { "a name for shares of exactly this cell", PAI__KIND_TEXT, NULL },
   { "the cells in it, if their addresses are not 0, 1, 2, ...", PAI__KIND_LIST,
-    NULL },
+    &cell_table },
 };
 static const pai__read_table cell_table =
   PAI__TABLE("a cell", cell_fields, cell_about);
@@ -441,9 +444,11 @@ static void check_units(pai__reader *r, pai__node n)
 
 enum { UNITS, TYPES, CELLS, FIELDS };
 
-static const pai__read_field fields[FIELDS] = { PAI__KNOWN("skuTypes"),
-                                                PAI__KNOWN("cellTypes"),
-                                                PAI__KNOWN("physicalCells") };
+static const pai__read_field fields[FIELDS] = {
+  PAI__FIELD("skuTypes", KNOWN, .names = PAI__READ_TYPE, .declares = true),
+  PAI__FIELD("cellTypes", KNOWN, .names = PAI__READ_TYPE, .declares = true),
+  PAI__KNOWN("physicalCells")
+};
 
 static const pai__read_about about[FIELDS] = {
   { "CPUs and memory of a leaf cell of each type", PAI__KIND_KEYS,

@@ -48,7 +48,8 @@ static void put_child(pai__output *o, const pai_cluster *c, const void *record)
 enum { CHILD, TYPE_FIELDS = 3 };
 
 static const pai__read_field type_fields[TYPE_FIELDS] = {
-  PAI__FIELD("childCellType", KNOWN, .needed = true, .write = put_child),
+  PAI__FIELD("childCellType", KNOWN, .needed = true, .write = put_child,
+             .names = PAI__READ_TYPE),
   PAI__FIELD("childCellNumber", NUMBER, .needed = true,
              .place = offsetof(pai__cell_type, children), .least = 1,
              .most = PAI__CLUSTER_MAX_GPUS),
@@ -260,8 +261,10 @@ static bool is_hived(const pai__tree *t)
 
 /* --- virtual clusters ----------------------------------------------------- */
 
-static const pai__read_field share_fields[] = { PAI__NEEDED("cellType"),
-                                                PAI__KNOWN("cellNumber") };
+static const pai__read_field share_fields[] = {
+  PAI__FIELD("cellType", KNOWN, .needed = true, .names = PAI__READ_PATH),
+  PAI__KNOWN("cellNumber")
+};
 static const pai__read_about share_about[] = {
   { "type of cells, as CHAIN or CHAIN.TYPE", PAI__KIND_TEXT, NULL },
   { "number of these cells", PAI__KIND_NUMBER, NULL },
@@ -286,7 +289,8 @@ static void read_cell(pai__reader *r, pai__node item, void *record)
       pai__read_uint32(r, v[1], "cellNumber", 0, PAI__CLUSTER_MAX_GPUS, 0));
 }
 
-static const pai__read_field pin_fields[] = { PAI__NEEDED("pinnedCellId") };
+static const pai__read_field pin_fields[] = { PAI__FIELD(
+  "pinnedCellId", KNOWN, .needed = true, .names = PAI__READ_PIN) };
 static const pai__read_about pin_about[] = {
   { "name of a pinned cell", PAI__KIND_TEXT, NULL },
 };

@@ -35,6 +35,8 @@ bool pai__table_field(const pai__read_table *table, size_t i,
                             .needed = f->needed,
                             .least = f->least,
                             .most = f->most,
+                            .names = f->names,
+                            .declares = f->declares,
                             .inside = about->inside };
   return true;
 }

@@ -26,6 +26,16 @@ enum pai__read_kind {
   PAI__KIND_MAPPING /* with the fields of `inside` */
 };
 
+/* What a text names, each text of a list, or each key of a mapping. */
+enum pai__read_names {
+  PAI__READ_NO_NAME,
+  PAI__READ_TYPE, /* a type of cell, or a SKU, which is one of its nodes */
+  PAI__READ_PATH, /* a type as TYPE or CHAIN.TYPE, or one that is derived from a
+                     SKU: dgx-numa */
+  PAI__READ_NODE,
+  PAI__READ_PIN
+};
+
 /* A field of a mapping. */
 typedef struct pai__read_shown {
   const char *key;
@@ -33,6 +43,8 @@ typedef struct pai__read_shown {
   enum pai__read_kind kind;
   bool needed;
   uint32_t least, most;          /* of a number; both 0: not known */
+  enum pai__read_names names;    /* which are declared in the file */
+  bool declares;                 /* here */
   const pai__read_table *inside; /* or NULL */
 } pai__read_shown;
 

@@ -1,36 +1,53 @@
-// answers.mjs - what test_js_browser.mjs compares of Node and of a browser; no API
+// answers.mjs - all that test_js_browser.mjs compares of Node and of browsers; no API
 // of either
+import { decisions, transcript } from "./hived.mjs";
+import { WORLDS, inputs, simulated, tried } from "./worlds.mjs";
 
-/** Texts that tell all that was decided; `check` may be another module. */
-export function answers(openpai, check, texts) {
-  const { Cluster, Scheduler, Trace, policies, simulate } = openpai;
+/** Texts that tell all that was decided. `check` may be another module; `given` has the
+ * inputs with known answers, and `rooms` is the program of rooms.c. */
+export async function answers(openpai, check, given, rooms) {
+  const { config, records, files } = given.hived;
+  return {
+    version: check.version(),
+    jobs: given.texts.map((text) => job(check.Job, text)),
+    decisions: own(openpai),
+    simulations: simulations(openpai),
+    transcript: transcript(openpai.HiveD, config, records),
+    hived: await decisions(rooms, files),
+  };
+}
+
+function job(Job, text) {
+  const report = Job.check(text);
+  try {
+    const parsed = Job.parse(text);
+    const told = { report, scripts: parsed.render(), yaml: parsed.toYaml({ secrets: true }) };
+    parsed.free();
+    return told;
+  } catch (error) {
+    return { report, error: [error.code, error.line, error.column, error.pointer] };
+  }
+}
+
+/** A policy in JavaScript. */
+function own({ Cluster, Scheduler }) {
   const cluster = Cluster.synthetic("nodes:8 gpu:8:v100");
-  const trace = Trace.generate({ jobs: 200, gpus: 64, load: 1.5, virtual_clusters: 2 });
   const scheduler = new Scheduler(cluster, { policy: function greedy(host) {
     for (const id of host.waiting())
       while (host.start(id));
   } });
   scheduler.submit({ id: 1, gpus: 5, instances: 9 });
-  return {
-    version: check.version(),
-    reports: texts.map((text) => check.Job.check(text)),
-    scripts: texts.map((text) => rendered(check.Job, text)),
-    decisions: scheduler.decide(),
-    simulations: [...policies().map(({ name }) => name), function last(host) {
-      for (const id of [...host.waiting()].reverse())
-        host.start(id);
-    }].map((policy) => simulate(cluster, trace, { policy, seed: 3 }).toJson()),
-  };
+  return scheduler.decide();
 }
 
-function rendered(Job, text) {
-  try {
-    const job = Job.parse(text), scripts = job.render();
-    job.free();
-    return scripts;
-  } catch (error) {
-    return [error.code, error.line, error.column, error.pointer];
-  }
+function simulations(openpai) {
+  const given = inputs(openpai);
+  const all = [...tried(openpai), [function last(host) {
+    for (const id of [...host.waiting()].reverse())
+      host.start(id);
+  }]];
+  return [given, ...Object.keys(WORLDS).flatMap((world) =>
+    all.map(([policy, options]) => simulated(openpai, given, world, policy, options)))];
 }
 
 /** What a language server at the other end of a port says about a broken job file. */

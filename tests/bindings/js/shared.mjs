@@ -1,9 +1,9 @@
 // shared.mjs - what the tests of the JavaScript binding have in common
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** A module of the built package; with another query it is loaded once more. */
@@ -30,6 +30,20 @@ export function input(name) {
 
 export function rows(name) {
   return readFileSync(input(name), "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+}
+
+/** What was recorded of HiveD, for hived.mjs. `files` has the paths as keys. */
+export function recorded() {
+  const transcript = input("hived/http-transcript.json"), files = {};
+  const take = (folder, names) => names.sort().forEach((name) => {
+    files[join(folder, name)] = readFileSync(join(folder, name), "utf8");
+  });
+  const folder = dirname(transcript);
+  take(folder, ["cases.jsonl"]);
+  for (const part of ["config", "traces"])
+    take(join(folder, part), readdirSync(join(folder, part)));
+  return { config: files[join(folder, "config/feature-2.yaml")], files,
+           records: JSON.parse(readFileSync(transcript, "utf8")) };
 }
 
 /** Runs the native program; its output, whatever its exit code. */

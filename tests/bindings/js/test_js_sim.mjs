@@ -5,53 +5,32 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { native, temporary, thrown, whole } from "./shared.mjs";
+import { CLUSTER, HOUR, WORLDS, inputs, simulated, tried } from "./worlds.mjs";
 
-const { Cluster, Simulation, SimReport, Trace, compare, policies, simulate } = await whole();
-const CLUSTER = "nodes:8 gpu:8:v100 cpus:64 mem:512G";
-const SHARES = `
-virtualClusters:
-  vc1: {part: 50%}
-  vc2: {part: 25%, max: 50%}
-  default: {part: rest}
-`;
-const TRACE = { jobs: 400, gpus: 64, load: 1.5, like: "helios", virtual_clusters: 2 };
-const HOUR = 3600_000000;
-/** The same worlds, in the program's words and in JavaScript's. */
-const WORLDS = {
-  plain: [["--estimates"], { estimates: true }],
-  faults: [
-    ["--mtbf", "30h", "--mttr", "2h", "--fail", "0.1", "--restart-cost", "60",
-     "--checkpoint", "1h", "--spread", "0.2", "--patience", "3d"],
-    { node_up: 30 * HOUR, node_down: 2 * HOUR, fail: 0.1, restart_cost: 60_000000,
-      checkpoint: HOUR, spread: 0.2, patience: 72 * HOUR }],
-};
-const POLICIES = [...policies().map(({ name }) => [name]),
-                  ["fifo", { greedy: true }], ["backfill", { mode: "easy" }]];
+const openpai = await whole();
+const { Cluster, Simulation, SimReport, Trace, compare, simulate } = openpai;
+const given = inputs(openpai);
+const cluster = Cluster.parse(given.description), trace = Trace.parse(given.trace);
 
-const description = native(["cluster", "show", "--yaml", "--from", CLUSTER]) + SHARES;
-const cluster = Cluster.parse(description);
-const trace = Trace.generate({ ...TRACE });
-
-test("generated traces are the same", () => {
-  assert.equal(trace.text(), native(["sim", "generate", "--jobs", "400", "--gpus", "64",
+test("clusters and traces are the same", () => {
+  assert.ok(given.description.startsWith(
+    native(["cluster", "show", "--yaml", "--from", CLUSTER])));
+  assert.equal(given.trace, native(["sim", "generate", "--jobs", "400", "--gpus", "64",
     "--load", "1.5", "--like", "helios", "--vcs", "2"]));
 });
 
-for (const [world, [words, options]] of Object.entries(WORLDS))
-  for (const [policy, own] of POLICIES)
+for (const [world, [words]] of Object.entries(WORLDS))
+  for (const [policy, own] of tried(openpai))
     test(`${world}: ${policy}${own ? JSON.stringify(own) : ""}`, () => {
       const named = policy + (own ? ":" + JSON.stringify(own) : "");
-      const report = native(["sim", "run", "--cluster", temporary("c.yaml", description),
-        "--trace", temporary("t.jsonl", trace.text()), "--json", "--seed", "7", ...words,
+      const report = native(["sim", "run", "--cluster", temporary("c.yaml", given.description),
+        "--trace", temporary("t.jsonl", given.trace), "--json", "--seed", "7", ...words,
         "--policy", named, "--log", temporary("log"), "--events", temporary("events")]);
-      const told = { log: "", events: "" };
-      const seen = simulate(cluster, Trace.parse(trace.text()), {
-        policy, options: own, seed: 7, ...options,
-        log: (line) => { told.log += line; }, events: (line) => { told.events += line; } });
-      assert.equal(told.log, readFileSync(temporary("log"), "utf8"));
-      assert.equal(told.events, readFileSync(temporary("events"), "utf8"));
-      assert.deepEqual(JSON.parse(seen.toJson()), JSON.parse(report));
-      assert.equal(seen.toJson(), report);
+      const seen = simulated(openpai, given, world, policy, own);
+      assert.equal(seen.log, readFileSync(temporary("log"), "utf8"));
+      assert.equal(seen.events, readFileSync(temporary("events"), "utf8"));
+      assert.deepEqual(JSON.parse(seen.report), JSON.parse(report));
+      assert.equal(seen.report, report);
     });
 
 test("reports are read, compared and drawn", () => {

@@ -4,6 +4,7 @@ it."""
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -74,6 +75,20 @@ class Life(HelperTest):
             editor = edited.Editor(None, out)
             self.assertEqual([editor.hear()["id"] for _ in "12"], [1, 2])
         self.assertEqual(done.returncode, 0)
+
+    def test_a_terminal(self):
+        """Somebody who types the verb is told what it waits for."""
+        terminal, end = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        process = self.binary("helper", stdin=end)
+        os.close(end)
+        os.write(terminal, b"\4")
+        self.assertEqual(process.wait(60), 1)
+        self.assertEqual(
+            process.stderr.read().decode(),
+            "note: this is a language server, which an editor starts: see "
+            "docs/guide/editors.md; Ctrl-D ends it\n")
+        self.assertEqual(process.stdout.read(), b"")
 
     def test_the_parent_dies(self):
         """Its process is watched, even if the pipe stays open."""
@@ -248,8 +263,9 @@ class Clusters(HelperTest):
                 ("openpai/call", {"name": "no.such"}, "no call"),
                 ("openpai/call", {"name": "jobs.show"}, "job"),
                 ("openpai/call", {"cluster": "x", "name": "jobs.list"},
-                 "no cluster of this name"),
-                ("openpai/useCluster", {"cluster": "x"}, "no cluster"),
+                 "no cluster 'x'"),
+                ("openpai/useCluster", {"cluster": "\u00e9" * 200},
+                 "no cluster '" + "\u00e9" * 100 + "': "),
                 ("openpai/events", {}, "partialResultToken"),
                 ("openpai/logs", {"job": "x"}, "partialResultToken"),
                 ("openpai/none", {}, "no method")):

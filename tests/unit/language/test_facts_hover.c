@@ -110,6 +110,14 @@ static const row rows[] = {
     JOB ROLE "    commands: [ 'a $PAI_HOST_IP_^w_0 b' ]\n",
     "PAI_HOST_IP_w_0",
     { "**PAI_HOST_IP_w_0**: address of a task" } },
+  { "a variable whose value the file says",
+    CURSOR_JOB ROLE "    commands: [ 'a $PAI_RESOURCE_^w b' ]\n",
+    "PAI_RESOURCE_w",
+    { "resources of each task of a role", "\n\nValue: `2,16,65536,0`" } },
+  { "a variable that differs by task",
+    CURSOR_JOB ROLE "    commands: [ 'a $PAI_TASK_^INDEX b' ]\n",
+    "PAI_TASK_INDEX",
+    { "\n\nValue of tasks 0 to 3: `0, 1, 2, 3`" } },
   { "a variable that does not exist",
     JOB ROLE "    commands: [ 'a $PAI_HOST_IP_^v_0 b' ]\n",
     "PAI_HOST_IP_v_0",
@@ -170,6 +178,7 @@ TEST_FAULTS(without_memory)
   static const char *const at[] = {
     JOB ROLE "    com^mands: [ 'a <% $parameters.lr %>' ]\n",
     JOB ROLE "    commands: [ 'a <% $parameters.l^r %>' ]\n",
+    CURSOR_JOB ROLE "    commands: [ 'a $PAI_TASK_IN^DEX' ]\n",
     "@\n" JOB ROLE "    instan^ces: 3\n"
   };
   int rc = PAI_OK;

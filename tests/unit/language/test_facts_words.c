@@ -5,13 +5,13 @@
 static const cursor_row texts[] = {
   { "template names",
     CURSOR_JOB CURSOR_ROLE "      - echo <% ^\n",
-    { "$parameters.lr -> $parameters.lr %>",
-      "$parameters.model -> $parameters.model %>",
-      "$secrets.token -> $secrets.token %>" },
+    { "$parameters.lr -> $parameters.lr %> (1)",
+      "$parameters.model -> $parameters.model %> ({\"depth\":4})",
+      "$secrets.token -> $secrets.token %> (\"******\")" },
     { "$data", "PAI_JOB_NAME" } },
   { "a tag that is closed",
     CURSOR_JOB CURSOR_ROLE "      - echo <% $par^ %> b\n",
-    { "$parameters.lr\n" },
+    { "$parameters.lr (1)\n" },
     { NULL } },
   { "keys below a parameter",
     CURSOR_JOB CURSOR_ROLE "      - echo <%$parameters.model.^%>\n",
@@ -36,12 +36,37 @@ static const cursor_row texts[] = {
     { "PAI_HOST_IP_w_2", "PAI_DATA_DIR", "$parameters.lr" } },
   { "variables by their beginning, in a program",
     CURSOR_JOB CURSOR_ROLE "      - python -c 'os.environ[\"PAI_^\"]'\n",
-    { "PAI_TASK_INDEX (index of this task in its role, from 0)" },
+    { "PAI_TASK_INDEX (index of this task in its role, from 0 (0, 1))" },
     { NULL } },
   { "variables that the job sets",
     CURSOR_JOB CURSOR_ROLE
     "      - echo ${^}\nextras: { openpai: { environment: { LR: 1 } } }\n",
-    { "LR (variable of this job)" },
+    { "LR (variable of this job (1))" },
+    { NULL } },
+  { "values that the file says",
+    CURSOR_JOB CURSOR_ROLE "      - echo $^\n",
+    { "PAI_TASK_ROLE_TASK_COUNT_w (number of tasks of a role (2))",
+      "PAI_CURRENT_TASK_ROLE_NAME (task role of this task (w))",
+      "PAI_RESOURCE_w (resources of each task of a role: GPUs,CPUs,MEMORY,SHM "
+      "in MiB (0,1,1,0))",
+      "PAI_DEFAULT_FS_URI (empty; for old jobs)\n" },
+    { NULL } },
+  { "values of some tasks of many, in spite of a broken line",
+    CURSOR_JOB "@\ntaskRoles:\n  w:\n    instances: 9\n    dockerImage: img\n"
+               "    resourcePerInstance: {cpu: 1, memoryMB: 1, gpu: 0}\n"
+               "    commands: [ 'echo $^' ]\n",
+    { "PAI_TASK_INDEX (index of this task in its role, from 0 (0, 1, 2, 3, "
+      "...))" },
+    { NULL } },
+  { "values of job config v1",
+    "{\"jobName\": \"n\", \"image\": \"i\", \"taskRoles\": [{\"name\": \"w\", "
+    "\"taskNumber\": 3, \"minSucceededTaskCount\": 2, \"command\": \"ls "
+    "$PAI_^\"}]}",
+    { "PAI_TASK_ROLE_NUM (number of tasks of this role (3))",
+      "PAI_TASK_ROLE_INDEX (index of this task in its role, from 0 (0, 1, "
+      "2))",
+      "PAI_CURRENT_TASK_ROLE_MIN_SUCCEEDED_TASK_COUNT (number of succeeded "
+      "tasks of this role that completes the job (2))" },
     { NULL } },
   { "variables of a role with ports",
     CURSOR_JOB
@@ -68,10 +93,32 @@ static const cursor_row texts[] = {
 
 TEST_TABLE(cursor_check_row, texts);
 
+/* Ends the call at the variable that the job sets. */
+static int on_own(void *user_data, const pai__completion *c)
+{
+  ++*(int *)user_data;
+  return strcmp(c->label, "LR") == 0 ? 77 : PAI_OK;
+}
+
+TEST(a_callback_ends_the_call)
+{
+  cursor_text c =
+    cursor_open(CURSOR_JOB CURSOR_ROLE "      - echo ${^}\nextras: { openpai: "
+                                       "{ environment: { LR: 1 } } }\n",
+                NULL);
+  int calls = 0;
+
+  assert_int_equal(pai__complete(&c.t, c.at, NULL, on_own, &calls, NULL), 77);
+  assert_int_equal(calls, 1);
+  cursor_close(&c);
+}
+
 static int on_secret(void *user_data, const pai__completion *c)
 {
   (void)user_data;
   assert_null(strstr(c->insert, "hunter2"));
+  if (c->detail != NULL)
+    assert_null(strstr(c->detail, "hunter2"));
   if (c->documentation != NULL)
     assert_null(strstr(c->documentation, "hunter2"));
   return PAI_OK;
