@@ -48,7 +48,7 @@ void pai__do_pages_file(pai__request *r)
   if (file != NULL && strcmp(file->name, PAI__PORTAL_PAGE) != 0)
     answer_file(r, file);
   else
-    pai__answer_error(r, 404, "NotFoundError", "The portal has no file %s.",
+    pai__answer_error(r, 404, "NoApiError", "The portal has no file %s.",
                       r->params[0]);
 }
 

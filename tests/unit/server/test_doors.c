@@ -116,8 +116,8 @@ IN_SCENE(begin_far, prefixes)
     { "/team/pai/api/v2/info?a=b", 200 },
     { "/team/pai/rest-server/API/V2/Info/", 200 },
     { "/rest-serverapi/v2/info", 404 },
-    { "/rest-server", 404 },
-    { "/team/pai?x", 404 },
+    { "/rest-server", 200 }, /* the portal */
+    { "/team/pai?x", 200 },
     { "/team/paix/api/v2/info", 404 },
     { "/rest-server/team/pai/api/v2/info", 404 },
   };

@@ -90,6 +90,8 @@ WITH_CODE(begin_obliging, all_that_is_taken_is_read)
     { "GET", "/api/v2/jobs", "" },
     { "DELETE", "/api/v2/users/alice", "" },
     { "GET", "/job-detail.html", "" },
+    { "GET", "/submit.html?jobName=a", "" },
+    { "GET", "/job-list.html?username=a", "" },
     { "GET", "/api/v1/jobs", "" },
     { "POST", "/api/v2/jobs?like=alice~mnist", YAML },
     { "GET", "/api/v2/jobs/alice~mnist/config", "" },
@@ -312,7 +314,7 @@ WITH_CODE(begin_obliging, the_document_has_them)
 {
   pai_oidc_options o;
 
-  assert_int_equal(check_document(s), 30);
+  assert_int_equal(check_document(s), 31);
   expect(
     GET(s, "/api/v2/openapi.json"), 200,
     "{\"name\":\"state\",\"in\":\"query\",\"description\":\"jobs in these "
@@ -329,5 +331,5 @@ WITH_CODE(begin_obliging, the_document_has_them)
          "\"schema\":{\"$ref\":\"#/components/schemas/Job\"}");
   end_with_code(s);
   begin_with_oidc(s, &o);
-  assert_int_equal(check_document(s), 33);
+  assert_int_equal(check_document(s), 34);
 }

@@ -48,8 +48,6 @@ IN_SCENE(begin, what_is_read)
     { "/api/v2/jobs/alice~mnist/events", 200, "all" },
     { "/api/v2/jobs/alice~mnist/events?type=Warning", 200, "Warning" },
     { "/api/v2/jobs/alice~mnist/why", 200, "{\"reasons\":[]}" },
-    { "/", 404,
-      "{\"code\":\"NoApiError\",\"message\":\"API / is not found.\"}" },
     { "/api/v2/jobs/a/b/c?d", 404, "API /api/v2/jobs/a/b/c?d is not found." },
     { "/api/v2/jobs/%zz", 400, "Failed to decode" },
     { "/api/v2/jobs/%00", 400, "Failed to decode" },

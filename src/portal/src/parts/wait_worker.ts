@@ -8,6 +8,11 @@ export interface WaitAnswer { id: number; seconds: [number, number, number] | nu
 const RUNS = 12;
 const REQUEST = 2 ** 52; // beyond all that a platform counts
 
+/* Times of a scheduler are microseconds. */
+function secondsTo(time: number, now: number): number {
+  return Math.max(0, (time - now) / 1e6);
+}
+
 /* Seconds in which 10, 50 and 90 % of the futures have started it; null: not known. */
 function waitOf(question: WaitQuestion): WaitAnswer["seconds"] {
   const job = Job.parse(question.text);
@@ -22,7 +27,7 @@ function waitOf(question: WaitQuestion): WaitAnswer["seconds"] {
       return [0, 0, 0];
     const { unknown, p10, p50, p90 } = scheduler.when(REQUEST, { runs: RUNS });
     return unknown || p10 === undefined || p50 === undefined || p90 === undefined ? null
-      : [p10 - now, p50 - now, p90 - now];
+      : [secondsTo(p10, now), secondsTo(p50, now), secondsTo(p90, now)];
   } finally {
     scheduler.free();
     job.free();
