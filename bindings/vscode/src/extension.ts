@@ -12,6 +12,7 @@ import { StatusBar } from "./editor/status";
 import { Helper, MissingProgram } from "./helper/helper";
 import { JobCommands } from "./jobs/commands";
 import { looksLikeJob } from "./jobs/names";
+import { debugHere } from "./jobs/debug";
 import { JobPages } from "./jobs/page";
 import { writeEntry } from "./jobs/ssh_entry";
 import { createConfig, explain, runHere, submitFile, submitWithCode } from "./jobs/submit";
@@ -122,6 +123,7 @@ export function activate(context: vscode.ExtensionContext): void {
   trusted("cluster.job.submit", (uri?: vscode.Uri) => submitFile(clusters, tree, uri));
   trusted("job.submit.code", (uri?: vscode.Uri) => submitWithCode(clusters, tree, uri));
   trusted("cluster.job.simulate", (uri?: vscode.Uri) => runHere(clusters, uri));
+  trusted("job.debug", (uri?: vscode.Uri) => debugHere(context, clusters, uri));
   command("job.explain", (uri?: vscode.Uri) => explain(explanations, uri));
   // The lenses of the helper, with the document's URI as a text.
   trusted("submit", (uri: string) => submitFile(clusters, tree, uri));
