@@ -199,14 +199,34 @@ static void free_changes(changes *c)
 
 /* --- the forecast --------------------------------------------------------------- */
 
+/* Writes it as JSON, or as a string of JSON that people read. */
+static int write(char **json, const pai_what_if *w, bool text, pai_error **err)
+{
+  char *told = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream(&told, &len);
+  int rc = PAI_ENOMEM;
+
+  if (out != NULL) {
+    rc = pai_what_if_write(w, text ? PAI_FORMAT_TEXT : PAI_FORMAT_JSON,
+                           cli_write, out, err);
+    if (fclose(out) != 0)
+      rc = PAI_ENOMEM;
+  }
+  *json = told;
+  if (rc == PAI_OK && text) {
+    *json = cli_json_make("%s", told);
+    free(told);
+  }
+  return rc;
+}
+
 static int forecast(char **json, const changes *c, const pai_history *history,
                     pai_error **err)
 {
   uint64_t until = uv_hrtime() + (uint64_t)MOST_MS * 1000000;
   pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
   pai_what_if *w = NULL;
-  size_t len = 0;
-  FILE *out;
   int rc;
 
   o.runs = RUNS;
@@ -215,11 +235,8 @@ static int forecast(char **json, const changes *c, const pai_history *history,
   rc = pai_what_if_new(&w, c->sched, history, c->events, c->count, &o, err);
   if (rc < 0)
     return rc;
-  out = open_memstream(json, &len);
-  rc = out != NULL ? pai_what_if_write(w, PAI_FORMAT_JSON, cli_write, out, err)
-                   : PAI_ENOMEM;
-  if (out != NULL && fclose(out) != 0)
-    rc = PAI_ENOMEM;
+  rc = write(json, w,
+             strcmp(cli_json_text(c->params, 0, "format"), "text") == 0, err);
   pai_what_if_free(w);
   return rc;
 }

@@ -125,6 +125,7 @@ export function activate(context: vscode.ExtensionContext): void {
   trusted("cluster.job.simulate", (uri?: vscode.Uri) => runHere(clusters, uri));
   trusted("job.debug", (uri?: vscode.Uri) => debugHere(context, clusters, uri));
   command("job.explain", (uri?: vscode.Uri) => explain(explanations, uri));
+  command("job.whatIf", (uri?: vscode.Uri) => explain(explanations, uri, clusters.current.name));
   // The lenses of the helper, with the document's URI as a text.
   trusted("submit", (uri: string) => submitFile(clusters, tree, uri));
   trusted("runHere", (uri: string) => runHere(clusters, uri));

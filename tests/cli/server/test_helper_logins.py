@@ -186,6 +186,8 @@ class WhatIf(HelperTest):
         node = json.loads(self.ok("node", "list", "--json"))[0]["name"]
         self.assertEqual(self.what_if(editor, drain=[node])["never"], 1)
         self.assertEqual(self.what_if(editor, policy="backfill")["stop_now"], 0)
+        self.assertIn("  stops at once: first", self.what_if(
+            editor, cancel=["first"], format="text"))
         more = self.what_if(editor, job=self.job_text())
         self.assertEqual((more["start_now"], more["unsafe"]), (0, False))
         # A job that is not submitted needs to fit on an empty cluster.

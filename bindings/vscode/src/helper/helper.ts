@@ -9,7 +9,7 @@ import {
 import { findProgram } from "./find";
 import {
   ADD_CLUSTER, CALL, CLUSTERS, DEBUG_JOB, EVENTS, EXEC, EXEC_INPUT, FORGET_CLUSTER, LOGIN,
-  LOGIN_PAGE, LOGS, USE_CLUSTER, type AddClusterParams, type Answer, type Arguments,
+  LOGIN_PAGE, LOGS, USE_CLUSTER, WHAT_IF, type AddClusterParams, type Answer, type Arguments,
   type CallAnswer, type CallFailure, type CallName, type CallParams, type DebugJob,
   type EventsParams, type ExecEnd, type ExecEvent, type ExecInput, type ExecParams, type JobEvent,
   type KnownCluster, type LogPiece, type LoginPage, type LoginParams, type LoginResult,
@@ -182,6 +182,11 @@ export class Helper implements vscode.Disposable {
 
   loginPage(params: { url: string; caFile?: string }): Promise<LoginPage> {
     return this.ask(LOGIN_PAGE, params);
+  }
+
+  /** What the jobs of a cluster would do if this one were submitted, as text. */
+  whatIf(cluster: string, job: string): Promise<string> {
+    return this.ask(WHAT_IF, { cluster, job, format: "text" });
   }
 
   debugJob(text: string, port: number): Promise<DebugJob> {

@@ -21,6 +21,8 @@ export const LOGS = "openpai/logs";
 /** A command in a task, and its input. */
 export const EXEC = "openpai/exec";
 export const EXEC_INPUT = "openpai/execInput";
+/** The effect of changes, by a forecast. */
+export const WHAT_IF = "openpai/whatIf";
 /** The text of a job file whose first Python program waits for a debugger. */
 export const DEBUG_JOB = "openpai/debugJob";
 

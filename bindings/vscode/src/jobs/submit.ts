@@ -128,14 +128,14 @@ export async function openRun(clusters: Clusters, name: string, file: string, fo
   return openTerminal(name, held(start, true), vscode.Uri.file(folder));
 }
 
-/** Explains what the file will do, beside it. */
-export async function explain(explanations: Explanations, file?: vscode.Uri | string):
-  Promise<void> {
+/** Explains beside the file what it will do, or what that does to the jobs of a cluster. */
+export async function explain(explanations: Explanations, file?: vscode.Uri | string,
+  cluster?: string): Promise<void> {
   const document = await jobDocument(file);
   if (document.isUntitled)
     throw new Error("Save the job file first.");
   await document.save();
-  await explanations.show(document.uri);
+  await explanations.show(document.uri, cluster);
 }
 
 /** A new job file from one of the examples that came with the extension. */
