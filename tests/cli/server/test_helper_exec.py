@@ -4,7 +4,6 @@ on a server."""
 import os
 import re
 import sys
-import threading
 
 import edited
 import program
@@ -90,7 +89,7 @@ class Near(Tasks, HelperTest):
 
     def begin(self):
         """The name of the jobs' user."""
-        return self.ok("run", "--quiet", "--", "id", "-un").strip()
+        return self.editor().ask("openpai/clusters")[0]["user"]
 
     def run_in(self, editor, *words, **params):
         return Command(editor, self.user, *words, **params)
@@ -214,7 +213,7 @@ class Near(Tasks, HelperTest):
         big = command.send(text="x" * (4 << 20))
         editor.ask("openpai/clusters")  # an answer that passes it by
         self.assertNotIn(big, editor.answers)
-        threading.Thread(target=self.release, args=(fifo,)).start()
+        self.release(fifo)
         self.assertIsNone(editor.answer(big)["result"])
         command.type(end=True)
         self.assertEqual(command.end()["code"], 0)

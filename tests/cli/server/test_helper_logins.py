@@ -54,10 +54,10 @@ class Logins(HelperTest):
         self.serve()
         editor = self.editor()
         wrong = editor.refused("openpai/login", url=self.url, user="admin",
-                               password="wrong")
+                               password="hunter2")
         self.assertEqual((wrong["code"], wrong["data"]["status"]),
                          (-32000, "PAI_EPERM"))
-        self.assertNotIn("wrong", wrong["message"])
+        self.assertNotIn("hunter2", json.dumps(wrong))
         self.assertEqual(editor.refused(
             "openpai/login", url=self.url, token="a.b.c")["data"]["httpStatus"],
             401)

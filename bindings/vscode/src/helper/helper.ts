@@ -17,6 +17,16 @@ import {
 } from "./protocol";
 import { withoutSecrets } from "./secrets";
 
+/** A channel for the trace of messages, in which there are passwords and tokens. */
+const guarded = (output: vscode.OutputChannel): vscode.OutputChannel => ({
+  name: output.name,
+  append: text => output.append(withoutSecrets(text)),
+  appendLine: text => output.appendLine(withoutSecrets(text)),
+  replace: text => output.replace(withoutSecrets(text)),
+  clear: () => output.clear(), show: () => output.show(), hide: () => output.hide(),
+  dispose: () => undefined, // its owner does
+});
+
 /** A stream that runs until it is disposed of; `ended` has the error that ended it, if any. */
 export interface Stream extends vscode.Disposable {
   ended: Promise<Error | undefined>;
@@ -119,10 +129,7 @@ export class Helper implements vscode.Disposable {
         { scheme: "file", pattern: "**/*.pai.{json,jsonc}" },
       ],
       outputChannel: this.output,
-      traceOutputChannel: Object.assign(Object.create(this.output) as vscode.OutputChannel, {
-        append: (text: string) => this.output.append(withoutSecrets(text)),
-        appendLine: (text: string) => this.output.appendLine(withoutSecrets(text)),
-      }),
+      traceOutputChannel: guarded(this.output),
       synchronize: { configurationSection: "openpai" }, // openpai.hived
       initializationOptions: { hived: vscode.workspace.getConfiguration("openpai").get("hived") },
     };
