@@ -17,7 +17,7 @@ export class Clusters implements vscode.Disposable {
   readonly onChange = this.changed.event;
   private chosen: Cluster;
   private readonly logins: Logins;
-  private told = new Set<string>(); // names of our own clusters that the helper has
+  private readonly told = new Map<string, string>(); // our own clusters that the helper has
 
   constructor(private readonly context: vscode.ExtensionContext, readonly helper: Helper) {
     this.logins = new Logins(context.secrets);
@@ -28,7 +28,7 @@ export class Clusters implements vscode.Disposable {
       const all = await this.logins.all().catch(() => new Map<string, Login>());
       for (const [name, login] of all)
         if (await client.sendRequest(ADD_CLUSTER, { name, ...login }).then(() => true, () => false))
-          this.told.add(name);
+          this.told.set(name, JSON.stringify(login));
       // A cluster that is gone shows in the view of jobs.
       await client.sendRequest(USE_CLUSTER, { cluster: this.chosen.name }).catch(() => undefined);
     };
@@ -48,10 +48,15 @@ export class Clusters implements vscode.Disposable {
   /** Tells the helper of clusters that were logged in to, or removed, in another window. */
   private async update(): Promise<void> {
     const all = await this.logins.all();
-    const gone = [...this.told].filter(name => !all.has(name));
-    this.told = new Set(all.keys());
+    // One that is the same is left alone: its streams go on.
+    const added = [...all].filter(([name, login]) => this.told.get(name) !== JSON.stringify(login));
+    const gone = [...this.told.keys()].filter(name => !all.has(name));
+    if (added.length + gone.length === 0)
+      return;
+    added.forEach(([name, login]) => this.told.set(name, JSON.stringify(login)));
+    gone.forEach(name => this.told.delete(name));
     await Promise.allSettled([
-      ...[...all].map(([name, login]) => this.helper.addCluster({ name, ...login })),
+      ...added.map(([name, login]) => this.helper.addCluster({ name, ...login })),
       ...gone.map(name => this.helper.forgetCluster(name)),
     ]);
     this.changed.fire();
@@ -76,16 +81,16 @@ export class Clusters implements vscode.Disposable {
 
   /** Keeps a cluster that was logged in to here. */
   async keep(name: string, login: Login): Promise<void> {
-    this.told.add(name);
+    this.told.set(name, JSON.stringify(login));
     await this.logins.keep(name, login);
     await this.helper.addCluster({ name, ...login });
   }
 
   /** Removes a cluster where it is kept, with its token. */
   async remove(cluster: Cluster): Promise<void> {
+    this.told.delete(cluster.name);
     if (!await this.logins.forget(cluster.name))
       await this.run(["remote", "remove", cluster.name], { cluster: LOCAL });
-    this.told.delete(cluster.name);
     await this.renew(this.chosen.name, cluster.name);
   }
 
