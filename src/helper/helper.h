@@ -188,6 +188,7 @@ HELPER_METHOD(add_cluster);
 HELPER_METHOD(call);
 HELPER_METHOD(calls);
 HELPER_METHOD(clusters);
+HELPER_METHOD(copy);
 HELPER_METHOD(debug_job);
 HELPER_METHOD(events);
 HELPER_METHOD(exec);

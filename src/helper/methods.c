@@ -12,6 +12,7 @@ static const struct {
   { "openpai/call", helper_do_call },
   { "openpai/calls", helper_do_calls },
   { "openpai/clusters", helper_do_clusters },
+  { "openpai/copy", helper_do_copy },
   { "openpai/debugJob", helper_do_debug_job },
   { "openpai/events", helper_do_events },
   { "openpai/exec", helper_do_exec },

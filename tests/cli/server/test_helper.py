@@ -244,7 +244,7 @@ class Clusters(HelperTest):
             self.assertNotEqual(
                 editor.answer(editor.request(method)).get("error", {})
                 .get("code"), -32601, method)
-        self.assertEqual(len(found), 14)
+        self.assertEqual(len(found), 15)
 
 
 class Estimates(HelperTest):

@@ -211,6 +211,37 @@ class WhatIf(HelperTest):
             self.assertIn(part, error["message"], changes)
 
 
+class Copies(HelperTest):
+    def test_bytes_both_ways(self):
+        self.serve()
+        self.enlist("lab", self.url)
+        self.env["OPENPAI_CLUSTER"] = "lab"
+        code = self.folder / "code"
+        code.mkdir()
+        (code / "a").write_bytes(bytes(range(256)))
+        self.ok("submit", "--name", "j", "--code", str(code), self.job(":"))
+        self.ok("wait", "j", "--quiet")
+        editor = self.editor()
+        here = self.folder / "here"
+        copy = {"cluster": "lab", "job": "admin~j"}
+        told = editor.ask("openpai/copy", **copy, path="a", file=str(here),
+                          to="here")
+        self.assertEqual((told["files"], told["bytes"]), (1, 256))
+        self.assertEqual(here.read_bytes(), bytes(range(256)))
+        here.write_bytes(b"\0other\xff")
+        editor.ask("openpai/copy", **copy, path="b/c", file=str(here), to="job")
+        back = self.folder / "back"
+        editor.ask("openpai/copy", **copy, path="b/c", file=str(back),
+                   to="here")
+        self.assertEqual(back.read_bytes(), b"\0other\xff")
+        self.assertEqual(editor.refused(
+            "openpai/copy", **copy, path="none", file=str(back), to="here")
+            ["data"]["httpStatus"], 404)
+        self.assertEqual(editor.refused(
+            "openpai/copy", **copy, path="a", file="back", to="here")["code"],
+            -32602)
+
+
 DEBUGPY = """\
 import sys
 print("debugged", *sys.argv[1:], flush=True)

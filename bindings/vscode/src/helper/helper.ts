@@ -8,9 +8,9 @@ import {
 } from "vscode-languageclient/node";
 import { findProgram } from "./find";
 import {
-  ADD_CLUSTER, CALL, CLUSTERS, DEBUG_JOB, EVENTS, EXEC, EXEC_INPUT, FORGET_CLUSTER, LOGIN,
+  ADD_CLUSTER, CALL, CLUSTERS, COPY, DEBUG_JOB, EVENTS, EXEC, EXEC_INPUT, FORGET_CLUSTER, LOGIN,
   LOGIN_PAGE, LOGS, USE_CLUSTER, WHAT_IF, type AddClusterParams, type Answer, type Arguments,
-  type CallAnswer, type CallFailure, type CallName, type CallParams, type DebugJob,
+  type CallAnswer, type CallFailure, type CallName, type CallParams, type CopyParams, type DebugJob,
   type EventsParams, type ExecEnd, type ExecEvent, type ExecInput, type ExecParams, type JobEvent,
   type KnownCluster, type LogPiece, type LoginPage, type LoginParams, type LoginResult,
   type LogsParams,
@@ -189,6 +189,10 @@ export class Helper implements vscode.Disposable {
 
   loginPage(params: { url: string; caFile?: string }): Promise<LoginPage> {
     return this.ask(LOGIN_PAGE, params);
+  }
+
+  copy(params: CopyParams): Promise<void> {
+    return this.ask(COPY, params);
   }
 
   /** What the jobs of a cluster would do if this one were submitted, as text. */

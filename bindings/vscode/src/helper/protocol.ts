@@ -18,6 +18,8 @@ export const LOGIN_PAGE = "openpai/loginPage";
 /** Streams, until they are cancelled, of partial results: states of jobs; output of a task. */
 export const EVENTS = "openpai/events";
 export const LOGS = "openpai/logs";
+/** Copies a file between a job and this machine. */
+export const COPY = "openpai/copy";
 /** A command in a task, and its input. */
 export const EXEC = "openpai/exec";
 export const EXEC_INPUT = "openpai/execInput";
@@ -110,6 +112,15 @@ export interface LogsParams {
 }
 export interface LogPiece {
   text: string;
+}
+
+export interface CopyParams {
+  cluster: string;
+  job: string;
+  path: string;
+  /** Absolute. */
+  file: string;
+  to: "job" | "here";
 }
 
 export interface ExecParams {
