@@ -200,7 +200,7 @@ static void free_changes(changes *c)
 /* --- the forecast --------------------------------------------------------------- */
 
 /* Writes it as JSON, or as a string of JSON that people read. */
-static int write(char **json, const pai_what_if *w, bool text, pai_error **err)
+static int tell(char **json, const pai_what_if *w, bool text, pai_error **err)
 {
   char *told = NULL;
   size_t len = 0;
@@ -235,8 +235,8 @@ static int forecast(char **json, const changes *c, const pai_history *history,
   rc = pai_what_if_new(&w, c->sched, history, c->events, c->count, &o, err);
   if (rc < 0)
     return rc;
-  rc = write(json, w,
-             strcmp(cli_json_text(c->params, 0, "format"), "text") == 0, err);
+  rc = tell(json, w,
+            strcmp(cli_json_text(c->params, 0, "format"), "text") == 0, err);
   pai_what_if_free(w);
   return rc;
 }
