@@ -191,7 +191,7 @@ class WhatIf(HelperTest):
         more = self.what_if(editor, job=self.job_text())
         self.assertEqual((more["start_now"], more["unsafe"]), (0, False))
         # A job that is not submitted needs to fit on an empty cluster.
-        self.assertIn("request", editor.refused(
+        self.assertIn("100000 CPUs", editor.refused(
             "openpai/whatIf", cluster="lab",
             job=pathlib.Path(self.job(":", cpu=100000)).read_text())
             ["message"])
