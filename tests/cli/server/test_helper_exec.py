@@ -181,9 +181,11 @@ class Near(Tasks, HelperTest):
         command = self.run_in(slow, "sh", "-c", "yes | head -c "
                               f"{MUCH}; echo done > '{self.folder}/done'",
                               cluster=self.cluster)
-        for _ in range(20):
-            quick.ask("openpai/call", cluster=self.cluster, name="server.info")
-        self.assertFalse((self.folder / "done").exists())
+        # Long enough for all of it, were it not held up.
+        wait = self.run_in(quick, "timeout", "5", "sh", "-c", "until [ -e "
+                           f"'{self.folder}/done' ]; do sleep 0.05; done",
+                           cluster=self.cluster)
+        self.assertEqual(wait.end()["code"], 124)
         end = command.end()
         self.assertEqual(end["code"], 0)
         self.assertEqual(len(command.output()["stdout"]), MUCH)

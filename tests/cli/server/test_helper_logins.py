@@ -114,6 +114,7 @@ class Logins(HelperTest):
         self.until(path.is_socket)
         first, second = (self.connect(path) for _ in "12")
         check = {"cluster": "lab", "name": "tokens.check"}
+        self.assertEqual(second.ask("openpai/call", **check)["status"], 200)
         first.ask("openpai/addCluster", name="lab", url=self.url)
         self.assertEqual(first.refused("openpai/call", **check)["data"]
                          ["httpStatus"], 401)
