@@ -331,7 +331,8 @@ static const char *filled(const char *name)
 
 static int choose_named(cli_context *out, const char *name)
 {
-  cli_context only = { .url = (char *)name };
+  cli_context only = { .url = (char *)name,
+                       .ca_file = (char *)filled("OPENPAI_CA_FILE") };
   const cli_context *found;
   cli_contexts contexts;
   int rc = -1;

@@ -54,7 +54,8 @@ bool cli_alias_ok(const char *alias);
 bool cli_is_url(const char *word);
 
 /* Chooses the server to call: --cluster, else $OPENPAI_CLUSTER unless --root
- * is given, else none if $OPENPAI_ROOT is set, else that of `remote use`.
+ * is given, else none if $OPENPAI_ROOT is set, else that of `remote use`.  For
+ * a URL $OPENPAI_CA_FILE names the authorities to trust.
  * Returns 1 and sets *out; 0 for the platform of this machine; -1 after
  * printing an error. */
 int cli_context_choose(cli_context *out);

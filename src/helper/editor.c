@@ -92,6 +92,7 @@ static void free_if_done(helper_editor *e)
   while (*at != e)
     at = &(*at)->next;
   *at = e->next;
+  helper_clusters_leave(e);
   pai_language_free(e->language);
   frame_free(&e->frames);
   free(e->cluster);

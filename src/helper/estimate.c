@@ -1,6 +1,7 @@
 /* estimate.c - what the language server asks of a cluster: its names, and how
  * long a job would wait */
 #include "helper.h"
+#include "request.h"
 
 #include <openpai/forecast.h>
 #include <openpai/sched.h>
@@ -130,64 +131,7 @@ void helper_ask_names(helper_editor *e, uint64_t question)
     answer(e, question, NULL);
 }
 
-/* --- the request of a job ------------------------------------------------------- */
-
-static pai_want want_of(const pai_spec *spec, size_t role)
-{
-  pai_want want = { .struct_size = sizeof(want) };
-  pai_role_view r = { .struct_size = sizeof(r) };
-
-  (void)pai_spec_view_role(spec, role, &r);
-  want.name = r.name;
-  want.tasks = r.instances > 0 ? r.instances : 1;
-  want.gpus = r.gpus;
-  want.cpus = (uint32_t)(r.milli_cpus / 1000);
-  want.cpu_millis = (uint32_t)(r.milli_cpus % 1000);
-  want.memory = (uint64_t)r.memory_mb << 20;
-  return want;
-}
-
-/* Submits the job to a copy of the scheduler.  Its number is *id. */
-static int submit(pai_sched *s, const pai_spec *spec, uint64_t *id,
-                  pai_error **err)
-{
-  pai_job_view job = { .struct_size = sizeof(job) };
-  pai_request request = { .struct_size = sizeof(request) };
-  pai_sched_view view = { .struct_size = sizeof(view) };
-  pai_sched_event event = { .struct_size = sizeof(event),
-                            .kind = PAI_SCHED_SUBMIT,
-                            .request = &request };
-  pai_want *wants;
-  int rc;
-
-  (void)pai_spec_view_job(spec, &job);
-  (void)pai_sched_view_sums(s, &view);
-  wants = calloc(job.roles > 0 ? job.roles : 1, sizeof(*wants));
-  if (wants == NULL)
-    return PAI_ENOMEM;
-  for (size_t i = 0; i < job.roles; i++)
-    wants[i] = want_of(spec, i);
-  *id = UINT64_C(1) << 62; /* beyond all that a platform counts */
-  request.id = *id;
-  request.name = job.name;
-  request.vc = job.virtual_cluster;
-  request.user = cli_user();
-  request.wants = wants;
-  request.nwants = job.roles;
-  event.time = view.now;
-  rc = pai_sched_send(s, &event, err);
-  free(wants);
-  if (rc == PAI_OK)
-    rc = pai_sched_decide(s, view.now, err);
-  return rc < 0 ? rc : PAI_OK;
-}
-
 /* --- forecasts -------------------------------------------------------------------- */
-
-static int is_late(void *user_data)
-{
-  return uv_hrtime() > *(uint64_t *)user_data;
-}
 
 static long long seconds_from(pai_time now, pai_time then)
 {
@@ -195,7 +139,8 @@ static long long seconds_from(pai_time now, pai_time then)
 }
 
 /* Writes the shapes that would start in less than half the time. */
-static void put_better(FILE *out, const pai_sched *s, uint64_t id,
+static void put_better(FILE *out, const pai_sched *s,
+                       const pai_history *history,
                        const pai_forecast_options *o, pai_time now,
                        pai_time p50)
 {
@@ -203,7 +148,8 @@ static void put_better(FILE *out, const pai_sched *s, uint64_t id,
   pai_shapes *shapes;
   int count = 0;
 
-  if (pai_shapes_new(&shapes, s, NULL, id, NULL, 0, o, NULL) < 0)
+  if (pai_shapes_new(&shapes, s, history, JOB_REQUEST_ID, NULL, 0, o, NULL) <
+      0)
     return;
   for (size_t i = 1;
        count < MOST_SHAPES && pai_shapes_get(shapes, i, &shape) == PAI_OK; i++)
@@ -216,7 +162,8 @@ static void put_better(FILE *out, const pai_sched *s, uint64_t id,
 }
 
 /* Writes the wait of a request that did not start at once. */
-static void put_wait(FILE *out, const pai_sched *s, uint64_t id, pai_time now)
+static void put_wait(FILE *out, const pai_sched *s, const pai_history *history,
+                     pai_time now)
 {
   uint64_t until = uv_hrtime() + (uint64_t)MOST_MS * 1000000;
   pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
@@ -225,13 +172,13 @@ static void put_wait(FILE *out, const pai_sched *s, uint64_t id, pai_time now)
   int rc;
 
   o.runs = RUNS;
-  o.only = id;
+  o.only = JOB_REQUEST_ID;
   o.arrivals = PAI_ARRIVALS_NONE;
-  o.stop = is_late;
+  o.stop = helper_is_late;
   o.user_data = &until;
-  rc = pai_forecast_new(&f, s, NULL, &o, NULL);
+  rc = pai_forecast_new(&f, s, history, &o, NULL);
   if (rc == PAI_OK)
-    rc = pai_forecast_when(f, id, &when);
+    rc = pai_forecast_when(f, JOB_REQUEST_ID, &when);
   pai_forecast_free(f);
   if (rc < 0 || when.unknown || when.p50 == INT64_MAX) {
     cli_json_print(out, "{\"text\":%s}", "waits, it is not known how long");
@@ -239,97 +186,85 @@ static void put_wait(FILE *out, const pai_sched *s, uint64_t id, pai_time now)
   }
   (void)fprintf(out, "{\"wait\":%lld,\"better\":[",
                 seconds_from(now, when.p50));
-  put_better(out, s, id, &o, now, when.p50);
+  put_better(out, s, history, &o, now, when.p50);
   (void)fputs("]}", out);
 }
 
-/* Returns the answer as JSON, for free(); NULL: not known. */
-static char *estimate(const pai_sched *from, const char *text)
+/* Submits a request to a copy of the scheduler. */
+static int submit(pai_sched *s, const pai_request *request, pai_error **err)
+{
+  pai_sched_view view = { .struct_size = sizeof(view) };
+  pai_sched_event event = { .struct_size = sizeof(event),
+                            .kind = PAI_SCHED_SUBMIT,
+                            .request = request };
+  int rc;
+
+  (void)pai_sched_view_sums(s, &view);
+  event.time = view.now;
+  rc = pai_sched_send(s, &event, err);
+  if (rc == PAI_OK)
+    rc = pai_sched_decide(s, view.now, err);
+  return rc < 0 ? rc : PAI_OK;
+}
+
+/* Writes how long the request waits; `submitted` is what submit() said. */
+static void put_estimate(FILE *out, const pai_sched *s,
+                         const pai_history *history, int submitted)
 {
   pai_request_view r = { .struct_size = sizeof(r) };
   pai_sched_view view = { .struct_size = sizeof(view) };
-  pai_spec *spec = NULL;
+
+  (void)pai_sched_view_sums(s, &view);
+  if (submitted == PAI_ENOROOM)
+    cli_json_print(out, "{\"text\":%s}",
+                   "cannot start: too large for this cluster");
+  else if (submitted < 0)
+    ;
+  else if (pai_sched_view_request(s, JOB_REQUEST_ID, &r) == PAI_OK &&
+           r.running > 0)
+    (void)fputs("{\"wait\":0}", out);
+  else
+    put_wait(out, s, history, view.now);
+}
+
+/* Returns the answer as JSON, for free(); NULL: not known. */
+static char *estimate(const pai_sched *from, const pai_history *history,
+                      const char *text)
+{
+  job_request job;
   pai_sched *s = NULL;
-  pai_error *err = NULL;
-  uint64_t id = 0;
   char *json = NULL;
   size_t len = 0;
   FILE *out = NULL;
-  int rc = pai_spec_parse(&spec, text, strlen(text), NULL, NULL);
 
-  if (rc == PAI_OK)
-    rc = pai_sched_fork(&s, from, NULL);
-  if (rc == PAI_OK) {
-    rc = submit(s, spec, &id, &err);
+  if (job_request_make(&job, text, NULL) < 0)
+    return NULL;
+  if (pai_sched_fork(&s, from, NULL) == PAI_OK)
     out = open_memstream(&json, &len);
-  }
-  if (out != NULL && rc == PAI_OK) {
-    (void)pai_sched_view_sums(s, &view);
-    if (pai_sched_view_request(s, id, &r) == PAI_OK && r.running > 0)
-      (void)fputs("{\"wait\":0}", out);
-    else
-      put_wait(out, s, id, view.now);
-  } else if (out != NULL && rc == PAI_ENOROOM) {
-    cli_json_print(out, "{\"text\":%s}",
-                   "cannot start: too large for this "
-                   "cluster");
-  }
-  if (out != NULL)
+  if (out != NULL) {
+    put_estimate(out, s, history, submit(s, &job.request, NULL));
     (void)fclose(out);
-  pai_error_free(err);
+  }
   pai_sched_free(s);
-  pai_spec_unref(spec);
+  job_request_free(&job);
   if (len > 0)
     return json;
   free(json);
   return NULL;
 }
 
-static void answer_estimate(helper_editor *e, uint64_t question,
-                            const pai_sched *sched, const char *text)
-{
-  char *json = estimate(sched, text);
-
-  answer(e, question, json);
-  free(json);
-}
-
-static void on_snapshot(void *user_data, int status,
-                        const pai_client_answer *a)
-{
-  helper_call *c = user_data;
-  pai_sched *sched;
-
-  c->op = NULL;
-  if (status == PAI_OK && !c->editor->closing &&
-      pai_sched_load(&sched, a->body, a->body_len, NULL, NULL) == PAI_OK) {
-    answer_estimate(c->editor, c->question, sched, c->text);
-    helper_cluster_keep(c->editor, c->cluster, sched);
-  } else {
-    answer(c->editor, c->question, NULL);
-  }
-  helper_call_free(c);
-}
-
-/* Asks, and frees a call that needs no answer of a cluster. */
-static void begin_estimate(helper_call *c)
+static void on_sched(helper_call *c, int status, const pai_client_answer *a)
 {
   helper_editor *e = c->editor;
-  const char *why;
-  pai_client *client = helper_cluster_find(e, c->cluster, &why);
-  const pai_sched *sched =
-    client != NULL ? helper_cluster_sched(e, c->cluster) : NULL;
+  const pai_sched *sched = helper_cluster_sched(e, c->cluster);
+  char *json = NULL;
 
-  c->waits = false;
-  if (sched != NULL)
-    answer_estimate(e, c->question, sched, c->text);
-  else if (client != NULL &&
-           pai_client_call(&c->op, client, "scheduler.snapshot", "{}",
-                           on_snapshot, c, NULL) == PAI_OK)
-    return;
-  else
-    answer(e, c->question, NULL);
-  helper_call_free(c);
+  (void)status;
+  (void)a;
+  if (sched != NULL && !e->closing)
+    json = estimate(sched, helper_cluster_history(e, c->cluster), c->text);
+  end_question(c, json);
+  free(json);
 }
 
 void helper_ask_waiting(helper_editor *e)
@@ -338,8 +273,11 @@ void helper_ask_waiting(helper_editor *e)
 
   for (helper_call *c = e->calls; c != NULL; c = next) {
     next = c->next;
-    if (c->waits)
-      begin_estimate(c);
+    if (!c->waits)
+      continue;
+    c->waits = false;
+    c->then = on_sched;
+    helper_want_sched(c);
   }
 }
 

@@ -13,12 +13,14 @@
 #include "json.h"
 #include "remote.h"
 
+#include <openpai/forecast.h>
 #include <openpai/language.h>
 #include <openpai/uv.h>
 
 typedef struct helper helper;
 typedef struct helper_editor helper_editor;
 typedef struct helper_cluster helper_cluster;
+typedef struct helper_exec helper_exec;
 
 /* Error code of failed calls, in the range that JSON-RPC leaves to servers. */
 enum {
@@ -27,22 +29,32 @@ enum {
   HELPER_FAILED = -32000
 };
 
+/* The bytes of a character that is not whole yet. */
+typedef struct helper_part {
+  char bytes[4];
+  size_t len;
+} helper_part;
+
 /* A request of an editor that waits for a cluster. */
 typedef struct helper_call {
   struct helper_call *next;
   helper_editor *editor;
   uint64_t request; /* 0: a question of the language server */
   uint64_t question;
-  bool waits;    /* a question that is asked when the editor is quiet */
-  pai_op *op;    /* NULL: it has called back */
-  char *token;   /* JSON: of the partial results; NULL: none */
-  char *text;    /* of a question about a job: its file */
-  char *body;    /* of a question about names: what is known so far */
-  char *cluster; /* of a question: the alias */
+  bool waits;        /* a question that is asked when the editor is quiet */
+  pai_op *op;        /* NULL: it has called back */
+  helper_exec *exec; /* a command in a task; NULL: none */
+  char *token;       /* JSON: of the partial results; NULL: none */
+  char *text;        /* of a question about a job: its file */
+  char *body;        /* of a question about names: what is known so far */
+  char *cluster;     /* of a question: the alias */
   int step;
+  /* what follows helper_want_sched() */
+  void (*then)(struct helper_call *c, int status, const pai_client_answer *a);
   bool cancelled, paused;
-  char rest[4]; /* bytes of a character that is not whole yet */
-  size_t nrest;
+  helper_part part; /* of a log */
+  void *own;        /* what else the call has; drop() frees it */
+  void (*drop)(void *own);
 } helper_call;
 
 struct helper_editor {
@@ -118,16 +130,51 @@ void helper_ask(void *user_data, uint64_t question, int kind, const char *text,
 
 helper_call *helper_call_new(helper_editor *e, uint64_t request);
 void helper_call_free(helper_call *c);
+/* Cancels a call: it is answered now or when its operation calls back. */
+void helper_call_cancel(helper_call *c);
 /* Cancels all calls of an editor; they call back later. */
 void helper_calls_cancel(helper_editor *e);
-/* Resumes the streams that wait until the editor has read what was sent. */
-void helper_calls_resume(helper_editor *e);
 
 /* Answer a request with JSON, for free(); NULL: memory was short. */
 void helper_respond(helper_editor *e, uint64_t request, char *json);
 /* Refuses a request. */
 void helper_refuse(helper_editor *e, uint64_t request, int code,
                    const char *message);
+/* Refuses with an error, the answer's status and the API's code. */
+void helper_refuse_with(helper_editor *e, uint64_t request, int status,
+                        const pai_error *err, int http, const char *api_code);
+/* Refuses the request of a call whose operation could not begin, and frees
+ * both; nothing if it began. */
+void helper_check_begun(helper_call *c, int rc, pai_error *err);
+/* The last callback of a call: answers with what the cluster has answered. */
+void helper_on_answer(void *user_data, int status, const pai_client_answer *a);
+/* Finds the cluster of a request's params; NULL after refusing. */
+pai_client *helper_find_client(helper_editor *e, uint64_t request,
+                               const pai_json *params);
+/* Returns a value as JSON, for free(); NULL without memory. */
+char *helper_json_of(const pai_json *json, size_t value);
+
+/* --- streams.c ------------------------------------------------------------------- */
+
+/* Makes the call of a stream, whose partial results need a token; NULL after
+ * refusing. */
+helper_call *helper_new_stream(helper_editor *e, uint64_t request,
+                               const pai_json *params);
+/* Sends a partial result, and frees it.  Pauses the stream while the editor
+ * does not read. */
+int helper_send_part(helper_call *c, char *value);
+/* Returns the whole characters of a stream, for free(), and keeps the rest;
+ * NULL without memory. */
+char *helper_whole_text(helper_part *part, const char *bytes, size_t len,
+                        size_t *whole);
+/* Resumes the streams that wait until the editor has read what was sent. */
+void helper_calls_resume(helper_editor *e);
+
+/* --- exec.c ---------------------------------------------------------------------- */
+
+/* Ends a command whose request was cancelled or whose editor has gone. */
+void helper_exec_cancel(helper_exec *x);
+void helper_exec_pause(helper_exec *x, bool paused);
 
 /* --- methods of our own, by the table of methods.c ------------------------------ */
 
@@ -137,12 +184,21 @@ typedef void (*helper_method)(helper_editor *e, uint64_t request,
 #define HELPER_METHOD(name)                                 \
   void helper_do_##name(helper_editor *e, uint64_t request, \
                         const pai_json *params)
+HELPER_METHOD(add_cluster);
 HELPER_METHOD(call);
 HELPER_METHOD(calls);
 HELPER_METHOD(clusters);
+HELPER_METHOD(copy);
+HELPER_METHOD(debug_job);
 HELPER_METHOD(events);
+HELPER_METHOD(exec);
+HELPER_METHOD(exec_input);
+HELPER_METHOD(forget_cluster);
+HELPER_METHOD(login);
+HELPER_METHOD(login_page);
 HELPER_METHOD(logs);
 HELPER_METHOD(use);
+HELPER_METHOD(what_if);
 
 /* --- clusters.c ------------------------------------------------------------------ */
 
@@ -156,13 +212,25 @@ const char *helper_cluster_name(helper_editor *e);
  * use; NULL: it is to be asked for again. */
 const pai_sched *helper_cluster_sched(const helper_editor *e,
                                       const char *alias);
-/* Keeps a scheduler, which the cluster then owns. */
+/* What was learned of its jobs; NULL: nothing, or it is old. */
+const pai_history *helper_cluster_history(const helper_editor *e,
+                                          const char *alias);
+/* Keeps a scheduler, a history or both, which the cluster then owns. */
 void helper_cluster_keep(const helper_editor *e, const char *alias,
-                         pai_sched *sched);
-/* Forgets the clusters: their list may have changed. */
+                         pai_sched *sched, pai_history *history);
 void helper_clusters_close(helper *h);
+/* Forgets the clusters that an editor has added, with their tokens. */
+void helper_clusters_leave(helper_editor *e);
 /* Chooses another cluster for an editor.  Returns false without memory. */
 bool helper_cluster_choose(helper_editor *e, const char *alias);
+
+/* --- scheduler.c ---------------------------------------------------------------- */
+
+/* Calls c->then when the cluster of a call has a scheduler that is fresh, or
+ * cannot have one: then with the answer that says why, or NULL. */
+void helper_want_sched(helper_call *c);
+/* Whether a time of uv_hrtime() is over: ends a forecast. */
+int helper_is_late(void *until);
 
 /* --- estimate.c ------------------------------------------------------------------ */
 

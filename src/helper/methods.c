@@ -8,12 +8,21 @@ static const struct {
   const char *name;
   helper_method handle;
 } methods[] = {
+  { "openpai/addCluster", helper_do_add_cluster },
   { "openpai/call", helper_do_call },
   { "openpai/calls", helper_do_calls },
   { "openpai/clusters", helper_do_clusters },
+  { "openpai/copy", helper_do_copy },
+  { "openpai/debugJob", helper_do_debug_job },
   { "openpai/events", helper_do_events },
+  { "openpai/exec", helper_do_exec },
+  { "openpai/execInput", helper_do_exec_input },
+  { "openpai/forgetCluster", helper_do_forget_cluster },
+  { "openpai/login", helper_do_login },
+  { "openpai/loginPage", helper_do_login_page },
   { "openpai/logs", helper_do_logs },
   { "openpai/useCluster", helper_do_use },
+  { "openpai/whatIf", helper_do_what_if },
 };
 
 /* Settings of the editor: the cluster that it works with. */
@@ -62,11 +71,6 @@ void helper_cancel(void *user_data, uint64_t number)
 
   while (c != NULL && c->request != number && c->question != number)
     c = c->next;
-  if (c == NULL)
-    return;
-  c->cancelled = true;
-  if (c->op != NULL)
-    pai_op_cancel(c->op);
-  else if (c->waits)
-    helper_call_free(c);
+  if (c != NULL)
+    helper_call_cancel(c);
 }

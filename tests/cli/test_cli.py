@@ -42,7 +42,7 @@ class Cli(program.ProgramTest):
     @unittest.skipUnless(shutil.which("bash"), "no bash")
     def test_words_that_bash_offers(self):
         script = pathlib.Path(sys.argv[3]).read_text()
-        for line, offered in (("openpai he", "help"),
+        for line, offered in (("openpai he", "helper\nhelp"),
                               ("openpai help sp", "spec"),
                               ("openpai help spec sc", "schema"),
                               ("openpai help spec check ", ""),

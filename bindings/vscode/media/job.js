@@ -1,6 +1,7 @@
 // job.js - draws the page of a job from the messages of the extension
 import { button, hint, node, section, table } from "./viewer/chart.js";
 import { clean, count, duration } from "./viewer/format.js";
+import { drawHistory } from "./history.js";
 
 const vscode = acquireVsCodeApi();
 const main = document.querySelector("main");
@@ -123,7 +124,7 @@ function drawEvents(events) {
     table(main, "Events", "", ["task", "reason", "message"], rows);
 }
 
-function draw({ error, job, why, estimate, events, uses }) {
+function draw({ error, job, why, estimate, events, uses, history }) {
   main.replaceChildren();
   main.classList.toggle("dark", document.body.classList.contains("vscode-dark") ||
     document.body.classList.contains("vscode-high-contrast"));
@@ -135,6 +136,7 @@ function draw({ error, job, why, estimate, events, uses }) {
   drawCards(job);
   drawWhy(job, why, estimate);
   drawTasks(job, uses ?? {});
+  drawHistory(main, history);
   drawTimeline(job);
   drawEvents(events);
 }

@@ -14,6 +14,7 @@ import { StatusBar } from "./editor/status";
 import { Helper, MissingProgram } from "./helper/helper";
 import { JobCommands } from "./jobs/commands";
 import { createConfig } from "./jobs/create";
+import { debugHere } from "./jobs/debug";
 import { JobPages } from "./jobs/page";
 import { writeEntry } from "./jobs/ssh_entry";
 import { explain, runHere, submitFile, submitWithCode } from "./jobs/submit";
@@ -88,7 +89,9 @@ export function activate(context: vscode.ExtensionContext): void {
   trusted("cluster.job.submit", (uri?: vscode.Uri) => submitFile(clusters, tree, uri));
   trusted("job.submit.code", (uri?: vscode.Uri) => submitWithCode(clusters, tree, uri));
   trusted("cluster.job.simulate", (uri?: vscode.Uri) => runHere(clusters, uri));
+  trusted("job.debug", (uri?: vscode.Uri) => debugHere(context, clusters, uri));
   command("job.explain", (uri?: vscode.Uri) => explain(explanations, uri));
+  command("job.whatIf", (uri?: vscode.Uri) => explain(explanations, uri, clusters.current.name));
   // The lenses of the helper, with the document's URI as a text.
   trusted("submit", (uri: string) => submitFile(clusters, tree, uri));
   trusted("runHere", (uri: string) => runHere(clusters, uri));

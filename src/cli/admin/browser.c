@@ -19,7 +19,7 @@ static const char digits[] =
 
 /* --- SHA-256 (FIPS 180-4) of a short text -------------------------------- */
 
-enum { BLOCK = 64, MOST = 55 };
+enum { BLOCK = 64, MOST = 55, MOST_QUERY = 128, PATIENCE = 600 };
 
 /* Fractional parts of the cube roots of the first 64 primes. */
 static const uint32_t roots[BLOCK] = {
@@ -124,47 +124,80 @@ static void cli_challenge_words(char out[CLI_WORDS], const char *challenge)
   out[CLI_WORDS - 1] = '\0';
 }
 
-enum { PATIENCE = 600, MOST_URL = 1600 };
+bool cli_pkce_draw(cli_pkce *p)
+{
+  if (!cli_secret_draw(p->verifier))
+    return false;
+  cli_challenge(p->challenge, p->verifier);
+  cli_challenge_words(p->words, p->challenge);
+  return true;
+}
+
+void cli_code_clean(char *code)
+{
+  char *to = code;
+
+  for (; *code != '\0'; code++)
+    if (*code >= 'a' && *code <= 'z')
+      *to++ = (char)(*code - 'a' + 'A');
+    else if (*code != '-' && *code != ' ' && *code != '\t')
+      *to++ = *code;
+  *to = '\0';
+}
+
+/* --- login URL ----------------------------------------------------------- */
+
+/* Formats the URL, for free(); NULL without memory.  Both parts of the query
+ * may be "". */
+static char *make_page(const char *url, const char *proof,
+                       const char *redirect)
+{
+  char *escaped = cli_escape(redirect), *page = NULL;
+  size_t size = escaped != NULL
+                  ? strlen(url) + strlen(proof) + strlen(escaped) + MOST_QUERY
+                  : 0;
+
+  if (size > 0 && (page = malloc(size)) != NULL)
+    (void)snprintf(page, size, "%s/api/v1/authn/oidc/login?%s%s%s%s", url,
+                   proof, proof[0] != '\0' && redirect[0] != '\0' ? "&" : "",
+                   redirect[0] != '\0' ? "redirect_uri=" : "", escaped);
+  free(escaped);
+  return page;
+}
+
+char *cli_login_page(const char *url, const cli_pkce *p, const char *redirect)
+{
+  char proof[MOST_QUERY];
+
+  (void)snprintf(proof, sizeof(proof),
+                 "code_challenge=%s&code_challenge_method=S256", p->challenge);
+  return make_page(url, proof, redirect != NULL ? redirect : "");
+}
 
 typedef struct login {
   const cli_context *context;
   cli_remote remote;
   bool original;
-  char verifier[CLI_PKCE_TEXT], challenge[CLI_PKCE_TEXT], words[CLI_WORDS];
-  char url[MOST_URL]; /* the server's URL of the login page */
+  cli_pkce pkce;
+  char *url; /* the server's URL of the login page */
 } login;
-
-/* --- login URL ----------------------------------------------------------- */
 
 static bool write_url(login *c, const char *page)
 {
-  char *escaped = cli_escape(page != NULL ? page : "");
-  int n = -1;
-
-  if (escaped != NULL && c->original)
-    n =
-      snprintf(c->url, MOST_URL, "%s/api/v1/authn/oidc/login?redirect_uri=%s",
-               c->context->url, escaped);
-  else if (escaped != NULL)
-    n = snprintf(c->url, MOST_URL,
-                 "%s/api/v1/authn/oidc/login?code_challenge=%s"
-                 "&code_challenge_method=S256%s%s",
-                 c->context->url, c->challenge,
-                 page != NULL ? "&redirect_uri=" : "", escaped);
-  free(escaped);
-  if (n < 0 || n >= MOST_URL)
-    cli_fail("the URL of the server is too long");
-  return n >= 0 && n < MOST_URL;
+  /* An original OpenPAI sends the browser to the page with the token. */
+  c->url = c->original ? make_page(c->context->url, "", page)
+                       : cli_login_page(c->context->url, &c->pkce, page);
+  if (c->url == NULL)
+    cli_fail("out of memory");
+  return c->url != NULL;
 }
 
 static bool begin(login *c, const cli_context *context)
 {
   *c = (login){ .context = context };
-  if (!cli_secret_draw(c->verifier) ||
+  if (!cli_pkce_draw(&c->pkce) ||
       !cli_remote_open_context(&c->remote, context, NULL))
     return false;
-  cli_challenge(c->challenge, c->verifier);
-  cli_challenge_words(c->words, c->challenge);
   c->original = cli_remote_is_original(&c->remote);
   return true;
 }
@@ -178,7 +211,7 @@ static char *redeem(login *c, const char *code)
 
   if (cli_call_read(&c->remote, &j, "oidc.token",
                     cli_json_make("{\"code\":%s,\"code_verifier\":%s}", code,
-                                  c->verifier)))
+                                  c->pkce.verifier)))
     token = strdup(cli_json_text(j, 0, "token"));
   pai_json_free(j);
   return token;
@@ -242,7 +275,7 @@ static void show(const login *c, const char *first)
                      : "open this page in a browser on this machine:\n  %s\n",
                 first);
   if (!c->original)
-    (void)fprintf(stderr, "check that it shows the code %s\n", c->words);
+    (void)fprintf(stderr, "check that it shows the code %s\n", c->pkce.words);
   (void)fflush(stderr);
 }
 
@@ -273,19 +306,6 @@ static char *log_in_here(login *c)
 
 /* --- browser on any machine ---------------------------------------------- */
 
-/* Normalises a typed code: removes dashes and spaces, and uses capitals. */
-static void clean(char *code)
-{
-  char *to = code;
-
-  for (; *code != '\0'; code++)
-    if (*code >= 'a' && *code <= 'z')
-      *to++ = (char)(*code - 'a' + 'A');
-    else if (*code != '-' && *code != ' ' && *code != '\t')
-      *to++ = *code;
-  *to = '\0';
-}
-
 static char *log_in_far(login *c)
 {
   char *code, *token = NULL;
@@ -305,14 +325,14 @@ static char *log_in_far(login *c)
                 "  %s\n"
                 "check that it shows the code %s, then type the other code "
                 "that it shows\n",
-                c->url, c->words);
+                c->url, c->pkce.words);
   (void)fflush(stderr);
   code = cli_prompt_shown("that other code");
   if (code == NULL) {
     cli_fail("no code was typed");
     return NULL;
   }
-  clean(code);
+  cli_code_clean(code);
   if (code[0] != '\0')
     token = redeem(c, code);
   else
@@ -331,6 +351,7 @@ char *cli_browser_login(const cli_context *context, bool far)
     token = far ? log_in_far(&c) : log_in_here(&c);
   }
   cli_remote_close(&c.remote);
-  memset(c.verifier, 0, sizeof(c.verifier));
+  memset(c.pkce.verifier, 0, sizeof(c.pkce.verifier));
+  free(c.url);
   return token;
 }

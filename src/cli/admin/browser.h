@@ -21,6 +21,21 @@ enum {
 void cli_secret_text(char out[CLI_PKCE_TEXT],
                      const unsigned char bytes[CLI_SECRET]);
 
+typedef struct cli_pkce {
+  char verifier[CLI_PKCE_TEXT];  /* the secret */
+  char challenge[CLI_PKCE_TEXT]; /* its hash */
+  char words[CLI_WORDS];         /* what the server's page shows of it */
+} cli_pkce;
+
+/* Draws a secret; returns false after printing an error. */
+bool cli_pkce_draw(cli_pkce *p);
+/* Formats the URL of the server's page for a login, for free(); NULL without
+ * memory.  The browser returns to `redirect`; NULL: the page shows a code to
+ * type. */
+char *cli_login_page(const char *url, const cli_pkce *p, const char *redirect);
+/* Normalises a typed code: removes dashes and spaces, and uses capitals. */
+void cli_code_clean(char *code);
+
 /* --- posix_browser.c --- */
 
 /* Draws a random secret; returns false after printing an error. */

@@ -27,13 +27,13 @@ static int learn(pai_history *h, const pai_trace_record *r, pai_error **err)
 }
 
 /* Learns from a whole trace. */
-static int future_learn(future *f, pai_trace *trace, pai_error **err)
+static int learn_trace(pai_history *h, pai_trace *trace, pai_error **err)
 {
   pai_trace_record r = { .struct_size = sizeof(r) };
   int rc;
 
   while ((rc = pai_trace_next(trace, &r, err)) > 0)
-    if ((rc = learn(f->learned, &r, err)) < 0)
+    if ((rc = learn(h, &r, err)) < 0)
       break;
   return rc;
 }
@@ -57,28 +57,37 @@ static ptrdiff_t read_some(void *user_data, char *buffer, size_t size)
   return (ptrdiff_t)size;
 }
 
+const char future_jobs[] = "{\"state\":\"SUCCEEDED,FAILED\",\"limit\":1000}";
+
+int future_learn(pai_history *h, const char *text, size_t len, pai_error **err)
+{
+  pai_trace_options o = PAI_TRACE_OPTIONS_INIT;
+  rest jobs = { text, len };
+  pai_trace *t = NULL;
+  int rc;
+
+  if (len <= 2)
+    return PAI_OK;
+  o.form = PAI_TRACE_OPENPAI;
+  rc = pai_trace_new(&t, read_some, &jobs, &o, err);
+  if (rc == PAI_OK)
+    rc = learn_trace(h, t, err);
+  pai_trace_free(t);
+  return rc;
+}
+
 /* Learns from the platform's finished jobs; having none is no error. */
 static bool learn_of(cli_remote *r, future *f)
 {
   pai_error *err = NULL;
-  pai_trace *t = NULL;
   cli_answer a;
   int rc = PAI_OK;
 
-  cli_call(r, &a, "jobs.list",
-           strdup("{\"state\":\"SUCCEEDED,FAILED\",\"limit\":1000}"));
-  if (a.status != PAI_OK) {
+  cli_call(r, &a, "jobs.list", strdup(future_jobs));
+  if (a.status != PAI_OK)
     cli_answer_tell(&a);
-  } else if (a.len > 2) {
-    pai_trace_options o = PAI_TRACE_OPTIONS_INIT;
-    rest jobs = { a.body, a.len };
-
-    o.form = PAI_TRACE_OPENPAI;
-    rc = pai_trace_new(&t, read_some, &jobs, &o, &err);
-    if (rc == PAI_OK)
-      rc = future_learn(f, t, &err);
-    pai_trace_free(t);
-  }
+  else
+    rc = future_learn(f->learned, a.body, a.len, &err);
   if (rc < 0)
     (void)cli_fail_with(NULL, err);
   rc = rc < 0 ? rc : a.status;
@@ -338,7 +347,7 @@ static int read_trace(future *f)
   int rc = pai_trace_load(&t, f->said->history, NULL, &err);
 
   if (rc == PAI_OK)
-    rc = future_learn(f, t, &err);
+    rc = learn_trace(f->learned, t, &err);
   pai_trace_free(t);
   if (rc >= 0)
     return CLI_OK;

@@ -30,4 +30,10 @@ void future_close(future *f);
  * Returns CLI_OK, or CLI_NO after printing an error. */
 int future_find(const future *f, const char *word, uint64_t *id);
 
+/* Arguments of jobs.list for the jobs of which is learned, and learning from
+ * its answer; no jobs are no error. */
+extern const char future_jobs[];
+int future_learn(pai_history *h, const char *text, size_t len,
+                 pai_error **err);
+
 #endif

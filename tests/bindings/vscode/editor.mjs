@@ -218,6 +218,10 @@ async function runHere(editor) {
   await editor.open("train.pai.yaml");
   await editor.command("OpenPAI: Explain Job File");
   await until("the explanation", async () => (await editor.text()).includes("1 task in 1 role"));
+  await editor.open("train.pai.yaml");
+  await editor.command("OpenPAI: Forecast the Effect of This Job");
+  await until("the effect", async () => (await editor.text()).includes("starts at once: train"));
+  await editor.open("train.pai.yaml");
   await editor.command("OpenPAI: Run Job Here");
   await editor.see(terminal, { hasText: "epoch 1" });
   await page.locator(".terminal-wrapper.active .xterm").click();
@@ -228,7 +232,7 @@ async function runHere(editor) {
 
 async function stopJob(editor) {
   await editor.stop("train");
-  await editor.see(".terminal-wrapper.active .xterm-rows", { hasText: "press Enter to close" });
+  await editor.see(".terminal-wrapper.active .xterm-rows", { hasText: "press a key to close" });
   await editor.shot("stopped");
 }
 
@@ -247,10 +251,11 @@ async function loseProgram(editor) {
   await editor.see(ROW, { hasText: /train.*admin · stopped/ });
 }
 
-/** The program has the token: no word of a process and no file of the editor. */
+/** SecretStorage, which is the browser's here, has the token: no file and no word of a process. */
 function lookForSecrets() {
-  const found = spawnSync("grep", ["-rlE", `eyJ|${PASSWORD}`, join(work, "data")]);
-  assert.equal(found.stdout.toString(), "", "a token or a password is in the editor's files");
+  const found = spawnSync("grep", ["-rlE", `eyJ|${PASSWORD}`,
+    ...["data", "config", "share", "workspace", "editor.log"].map(name => join(work, name))]);
+  assert.equal(found.stdout.toString(), "", "a token or a password is in a file");
   const words = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
   assert.ok(!words.includes("eyJ"), "a token is among the words of a process");
 }

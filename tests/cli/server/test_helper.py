@@ -12,34 +12,10 @@ import sys
 
 import edited
 import program
-import served
+from helped import HelperTest
 
 GUIDE = pathlib.Path(sys.argv[2])
 SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
-
-
-class HelperTest(served.ServedTest):
-    def editor(self, **capabilities):
-        self.process = self.binary("helper")
-        editor = edited.Editor.of(self.process)
-        editor.begin(**capabilities)
-        return editor
-
-    def binary(self, *args, **kwargs):
-        process = subprocess.Popen(
-            [program.OPENPAI, *args], env=self.env, cwd=self.folder,
-            **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE,
-               "stderr": subprocess.PIPE, **kwargs})
-        self.addCleanup(self.over, process)
-        return process
-
-    @staticmethod
-    def over(process):
-        process.kill()
-        process.communicate()
-
-    def job_text(self, command="echo one; echo two"):
-        return pathlib.Path(self.job(command)).read_text()
 
 
 class Life(HelperTest):
@@ -284,7 +260,7 @@ class Clusters(HelperTest):
             self.assertNotEqual(
                 editor.answer(editor.request(method)).get("error", {})
                 .get("code"), -32601, method)
-        self.assertEqual(len(found), 6)
+        self.assertEqual(len(found), 15)
 
 
 class Estimates(HelperTest):

@@ -14,6 +14,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+import edited
 import played
 import program
 from provided import Browser, ProviderTest
@@ -191,6 +192,41 @@ class LoginTest(ProviderTest):
         said = process.communicate(" " + code.lower() + "\n", timeout=60)
         self.assertEqual((process.returncode, "as ann" in said[0]), (0, True),
                          said)
+
+    def test_an_editor_keeps_the_token(self):
+        """openpai helper gives the page, and the token for its code."""
+        self.serve()
+        process = subprocess.Popen([program.OPENPAI, "helper"], env=self.env,
+                                   stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        editor = edited.Editor.of(process)
+        editor.begin()
+        page = editor.ask("openpai/loginPage", url=self.server)
+        guest = Guest(self.server)
+        text = guest.consent(page["page"], "a1")
+        self.assertEqual(guest.words(text), page["words"])
+        code = guest.words(guest.say(text)[2])
+        login = {"url": page["url"], "code": " " + code.lower()}
+        self.assertEqual(editor.refused(
+            "openpai/login", **login, verifier=VERIFIER)["code"], -32000)
+        # The code is of no use any more.
+        self.assertEqual(editor.refused(
+            "openpai/login", **login, verifier=page["verifier"])["code"],
+            -32000)
+        page = editor.ask("openpai/loginPage", url=self.server)
+        text = guest.consent(page["page"], "a1")
+        code = guest.words(guest.say(text)[2])
+        told = editor.ask("openpai/login", url=page["url"], code=code,
+                          verifier=page["verifier"])
+        self.assertEqual(told["user"], "ann")
+        self.assertEqual(self.kept(), "")
+        self.assertIn("browser", editor.refused(
+            "openpai/login", url=self.server, user="ann", password="x")
+            ["message"])
+        editor.note("exit")
+        self.assertEqual(process.wait(60), 1)
 
     def test_typed_at_a_terminal(self):
         """It hears signals, and the terminal is as it was."""

@@ -1,11 +1,23 @@
 // cluster.ts - what a cluster is, addresses of servers, and the old client's clusters
 
 export interface Cluster {
-  /** The program's alias. */
+  /** The program's alias, or the name that the user gave it here. */
   name: string;
   /** undefined: the platform of this machine. */
   url?: string;
   user?: string;
+  /** Who has logged in to it; undefined: not known any more. */
+  owner?: "editor" | "program";
+}
+
+/** A cluster that was logged in to here: what SecretStorage has of it. */
+export interface Login {
+  url: string;
+  user?: string;
+  /** File of certificate authorities to trust. */
+  caFile?: string;
+  /** undefined: not logged in. */
+  token?: string;
 }
 
 export const LOCAL: Cluster = { name: "local" };
@@ -18,12 +30,18 @@ export interface Start {
 }
 
 /**
- * What starts the program for a cluster. The program has the token: neither its words, which
- * everybody on the machine can read, nor a variable has it.
+ * What starts the program for a cluster. A token of ours is in a variable, which only this user
+ * can read; of the program's own clusters the program has it.
  */
-export const programFor = (program: string, words: string[], cluster: Cluster): Start => ({
+export const programFor = (program: string, words: string[], cluster: Cluster, login?: Login):
+  Start => ({
   shellPath: program, shellArgs: words,
-  env: { OPENPAI_CLUSTER: cluster.name, OPENPAI_TOKEN: null },
+  env: login === undefined
+    ? { OPENPAI_CLUSTER: cluster.name, OPENPAI_TOKEN: null, OPENPAI_CA_FILE: null }
+    : {
+      OPENPAI_CLUSTER: login.url, OPENPAI_TOKEN: login.token ?? null,
+      OPENPAI_CA_FILE: login.caFile ?? null,
+    },
 });
 
 /**

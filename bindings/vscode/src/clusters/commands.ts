@@ -1,9 +1,12 @@
-// commands.ts - add, choose, log in to and remove clusters: what `openpai login` and
-// `openpai remote` do, which keep the tokens
+// commands.ts - add, choose, log in to and remove clusters
 
 import * as vscode from "vscode";
 import { openTerminal } from "../editor/terminal";
-import { freeName, isAlias, LOCAL, readAddress, readOldClusters, type Cluster } from "./cluster";
+import { CallError } from "../helper/helper";
+import type { LoginResult } from "../helper/protocol";
+import {
+  freeName, held, isAlias, LOCAL, readAddress, readOldClusters, type Cluster,
+} from "./cluster";
 import type { Clusters } from "./store";
 
 const PLAIN = "Send It Unencrypted", AUTHORITIES = "Choose Certificate Authorities…";
@@ -34,28 +37,31 @@ const ask = (cluster: Cluster, prompt: string, password: boolean, value?: string
     title: `Log In to ${cluster.name}`, prompt, password, value, ignoreFocusOut: true,
   });
 
-/** Runs `openpai login`; a certificate that nobody signed whom the system knows needs a file. */
-async function runLogin(clusters: Clusters, cluster: Cluster, words: string[], input: string):
-  Promise<void> {
-  const login = ["login", ...words, "--alias", cluster.name];
+/**
+ * Logs in and keeps the token here. A certificate that nobody signed whom the system knows needs
+ * a file of authorities.
+ */
+async function keepLogin(clusters: Clusters, cluster: Cluster, caFile: string | undefined,
+  logIn: (at: { url: string; caFile?: string }) => Promise<LoginResult>): Promise<void> {
   try {
-    await clusters.run([...login, cluster.url!], { cluster: LOCAL, input });
+    const { url, user, token } = await logIn({ url: cluster.url!, caFile });
+    await clusters.keep(cluster.name, { url, user: user ?? undefined, caFile, token });
+    await clusters.choose({ name: cluster.name, url, user: user ?? undefined, owner: "editor" });
   } catch (error) {
-    if (!/certificate/i.test((error as Error).message) || await vscode.window.showErrorMessage(
-      (error as Error).message, { modal: true }, AUTHORITIES) !== AUTHORITIES)
+    if (!(error instanceof CallError && error.untrusted) || await vscode.window.showErrorMessage(
+      error.message, { modal: true }, AUTHORITIES) !== AUTHORITIES)
       throw error;
     const [file] = await vscode.window.showOpenDialog({
       title: "Certificate authorities to trust, in PEM",
     }) ?? [];
     if (file === undefined)
       throw new vscode.CancellationError();
-    await clusters.run([...login, "--ca-file", file.fsPath, cluster.url!],
-      { cluster: LOCAL, input });
+    await keepLogin(clusters, cluster, file.fsPath, logIn);
   }
-  await clusters.renew(cluster.name);
 }
 
 async function logIn(clusters: Clusters, cluster: Cluster): Promise<void> {
+  const { helper } = clusters, caFile = (await clusters.login(cluster.name))?.caFile;
   const how = await vscode.window.showQuickPick([
     { label: "Password", detail: "It is exchanged for a token and kept nowhere", how: "password" },
     { label: "Token", detail: "Of the portal, or of openpai token create", how: "token" },
@@ -65,26 +71,38 @@ async function logIn(clusters: Clusters, cluster: Cluster): Promise<void> {
     const user = await ask(cluster, "User name", false, cluster.user);
     const password = user && await ask(cluster, `Password of ${user}`, true);
     if (user && password)
-      await runLogin(clusters, cluster, ["--password-stdin", "--user", user], `${password}\n`);
+      await keepLogin(clusters, cluster, caFile, at => helper.login({ ...at, user, password }));
   } else if (how?.how === "token") {
-    const token = await ask(cluster, "Token", true);
-    if (token?.trim())
-      await runLogin(clusters, cluster, ["--token-stdin"], `${token.trim()}\n`);
+    const token = (await ask(cluster, "Token", true))?.trim();
+    if (token)
+      await keepLogin(clusters, cluster, caFile, at => helper.login({ ...at, token }));
   } else if (how?.how === "browser") {
-    logInWithBrowser(clusters, cluster);
+    await keepLogin(clusters, cluster, caFile, at => logInWithBrowser(clusters, cluster, at));
   }
 }
 
-/** The terminal shows the code that must be the same in the browser. */
-function logInWithBrowser(clusters: Clusters, cluster: Cluster): void {
-  const words = ["login", "--oidc", "--alias", cluster.name, cluster.url!];
-  const terminal = openTerminal(`Log in to ${cluster.name}`, clusters.start(words, LOCAL));
+/** The page shows words that must be ours, and after the login a code that is typed here. */
+async function logInWithBrowser(clusters: Clusters, cluster: Cluster,
+  at: { url: string; caFile?: string }): Promise<LoginResult> {
+  const { url, page, words, verifier } = await clusters.helper.loginPage(at);
+  await vscode.env.openExternal(vscode.Uri.parse(page, true));
+  const code = await ask(cluster,
+    `Check that the page in the browser shows ${words}, then type the other code that it shows`,
+    false);
+  if (!code?.trim())
+    throw new vscode.CancellationError();
+  return clusters.helper.login({ ...at, url, code, verifier });
+}
+
+/** Of the program's cluster the program keeps the token. */
+async function logInWithProgram(clusters: Clusters, cluster: Cluster): Promise<void> {
+  const start = await clusters.start(["login", cluster.name], LOCAL);
+  const terminal = openTerminal(`Log in to ${cluster.name}`, held(start));
   const closed = vscode.window.onDidCloseTerminal(async one => {
     if (one !== terminal)
       return;
     closed.dispose();
-    if (one.exitStatus?.code === 0)
-      await clusters.renew(cluster.name);
+    await clusters.renew(cluster.name);
   });
 }
 
@@ -109,7 +127,10 @@ async function pick(clusters: Clusters, title: string, far: boolean):
   const picked = await vscode.window.showQuickPick(all.map(cluster => ({
     label: cluster.name === clusters.current.name ? `$(check) ${cluster.name}` : cluster.name,
     description: cluster.url ?? "this machine",
-    detail: cluster.user && `as ${cluster.user}`, cluster,
+    detail: [cluster.user && `as ${cluster.user}`,
+      cluster.url && cluster.owner === "program" && "logged in to with the program"]
+      .filter(Boolean).join(", "),
+    cluster,
   })), { title, placeHolder: all.length === 0 ? "Add a cluster first" : undefined });
   return picked?.cluster;
 }
@@ -124,7 +145,7 @@ export async function chooseCluster(clusters: Clusters): Promise<void> {
 export async function editCluster(clusters: Clusters): Promise<void> {
   const cluster = await pick(clusters, "Log In Again", true);
   if (cluster)
-    await logIn(clusters, cluster);
+    await (cluster.owner === "editor" ? logIn : logInWithProgram)(clusters, cluster);
 }
 
 export async function removeCluster(clusters: Clusters): Promise<void> {
@@ -133,8 +154,7 @@ export async function removeCluster(clusters: Clusters): Promise<void> {
     `Delete ${cluster.name} and its token? Its jobs go on.`, { modal: true },
     "Delete") !== "Delete")
     return;
-  await clusters.run(["remote", "remove", cluster.name], { cluster: LOCAL });
-  await clusters.renew(clusters.current.name);
+  await clusters.remove(cluster);
 }
 
 /** Takes the clusters of a file of the old client. */
@@ -148,15 +168,14 @@ async function importOld(clusters: Clusters): Promise<void> {
   const found = readOldClusters(text, (await clusters.list()).map(one => one.name));
   const logInTo: string[] = [];
   for (const { name, url, user, token } of found) {
-    await clusters.run(["remote", "add", name, url, ...(user ? ["--user", user] : [])],
-      { cluster: LOCAL });
-    const words = ["login", "--token-stdin", "--alias", name, url];
-    const done = token !== undefined &&
-      await clusters.run(words, { cluster: LOCAL, input: `${token}\n` }).catch(() => false);
-    if (done === false)
+    const told = token === undefined ? undefined
+      : await clusters.helper.login({ url, token }).catch(() => undefined);
+    await clusters.keep(name, told === undefined ? { url, user }
+      : { url: told.url, user: told.user ?? user, token: told.token });
+    if (told === undefined)
       logInTo.push(name);
   }
-  await clusters.renew(clusters.current.name);
+  clusters.refresh();
   void vscode.window.showInformationMessage(found.length === 0
     ? "There is no cluster in this file." : logInTo.length === 0
       ? `Imported: ${found.map(one => one.name).join(", ")}.`

@@ -11,9 +11,11 @@ export const configUri = (cluster: string, job: string): vscode.Uri =>
 
 export const EXPLAIN = "openpai-explain";
 
-/** The address of the explanation of a file. */
-export const explainUri = (file: vscode.Uri): vscode.Uri =>
-  vscode.Uri.from({ scheme: EXPLAIN, path: `${file.path} explained`, query: file.fsPath });
+/** The address of the explanation of a file, or of its effect on a cluster. */
+export const explainUri = (file: vscode.Uri, cluster = ""): vscode.Uri => vscode.Uri.from({
+  scheme: EXPLAIN, query: file.fsPath, fragment: cluster,
+  path: `${file.path} ${cluster === "" ? "explained" : `in ${cluster}`}`,
+});
 
 export class Explanations implements vscode.TextDocumentContentProvider {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
@@ -21,12 +23,16 @@ export class Explanations implements vscode.TextDocumentContentProvider {
 
   constructor(private readonly clusters: Clusters) {}
 
-  provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
-    return this.clusters.run(["spec", "show", uri.query], { cluster: LOCAL });
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    if (uri.fragment === "")
+      return this.clusters.run(["spec", "show", uri.query], { cluster: LOCAL });
+    const text = Buffer.from(await vscode.workspace.fs.readFile(vscode.Uri.file(uri.query)));
+    return this.clusters.helper.whatIf(uri.fragment, text.toString("utf8"));
   }
 
-  async show(file: vscode.Uri): Promise<void> {
-    const uri = explainUri(file);
+  /** @param cluster  shows its effect there instead */
+  async show(file: vscode.Uri, cluster = ""): Promise<void> {
+    const uri = explainUri(file, cluster);
     this.changed.fire(uri); // one that is open is of an older file
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri),
       { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });

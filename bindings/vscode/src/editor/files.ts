@@ -69,30 +69,29 @@ export class JobFiles implements vscode.FileSystemProvider {
     return (await this.list(where)).map(one => [one.path.slice(skip), typeOf(one.type)]);
   }
 
-  /** Copies with `openpai cp`: a call of the helper carries text, and files are bytes. */
-  private async withCopy<T>(uri: vscode.Uri, act: (file: string, far: string,
-    cp: (from: string, to: string) => Promise<string>) => Promise<T>): Promise<T> {
-    const { cluster, job, path } = readUri(uri);
+  /** Through a file of this machine: messages of the helper carry text, and files are bytes. */
+  private async withCopy<T>(uri: vscode.Uri, act: (file: string,
+    copy: (to: "job" | "here") => Promise<void>) => Promise<T>): Promise<T> {
     const folder = await fs.mkdtemp(nodePath.join(os.tmpdir(), "openpai-"));
+    const file = nodePath.join(folder, "file");
     try {
-      return await act(nodePath.join(folder, "file"), `${job}:${path}`, (from, to) =>
-        this.clusters.run(["cp", from, to], { cluster: { name: cluster } }));
+      return await act(file, to => this.clusters.helper.copy({ ...readUri(uri), file, to }));
     } finally {
       await fs.rm(folder, { recursive: true, force: true });
     }
   }
 
   readFile(uri: vscode.Uri): Promise<Uint8Array> {
-    return this.withCopy(uri, async (file, far, cp) => {
-      await cp(far, file);
+    return this.withCopy(uri, async (file, copy) => {
+      await copy("here");
       return fs.readFile(file);
     });
   }
 
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
-    await this.withCopy(uri, async (file, far, cp) => {
+    await this.withCopy(uri, async (file, copy) => {
       await fs.writeFile(file, content);
-      await cp(file, far);
+      await copy("job");
     });
     this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }

@@ -7,26 +7,49 @@ import { LanguageClient, ProgressType, State } from "vscode-languageclient/node"
 import { clientOptions } from "../language/options";
 import { findProgram } from "./find";
 import {
-  CALL, CLUSTERS, EVENTS, LOGS, USE_CLUSTER, type Answer, type Arguments, type CallAnswer,
-  type CallFailure, type CallName, type CallParams, type EventsParams, type JobEvent,
-  type KnownCluster, type LogPiece, type LogsParams,
+  ADD_CLUSTER, CALL, CLUSTERS, COPY, DEBUG_JOB, EVENTS, EXEC, EXEC_INPUT, FORGET_CLUSTER, LOGIN,
+  LOGIN_PAGE, LOGS, USE_CLUSTER, WHAT_IF, type AddClusterParams, type Answer, type Arguments,
+  type CallAnswer, type CallFailure, type CallName, type CallParams, type CopyParams, type DebugJob,
+  type EventsParams, type ExecEnd, type ExecEvent, type ExecInput, type ExecParams, type JobEvent,
+  type KnownCluster, type LogPiece, type LoginPage, type LoginParams, type LoginResult,
+  type LogsParams,
 } from "./protocol";
+import { withoutSecrets } from "./secrets";
+
+/** A channel for the trace of messages, in which there are passwords and tokens. */
+const guarded = (output: vscode.OutputChannel): vscode.OutputChannel => ({
+  name: output.name,
+  append: text => output.append(withoutSecrets(text)),
+  appendLine: text => output.appendLine(withoutSecrets(text)),
+  replace: text => output.replace(withoutSecrets(text)),
+  clear: () => output.clear(), show: () => output.show(), hide: () => output.hide(),
+  dispose: () => undefined, // its owner does
+});
 
 /** A stream that runs until it is disposed of; `ended` has the error that ended it, if any. */
 export interface Stream extends vscode.Disposable {
   ended: Promise<Error | undefined>;
 }
 
+/** A command in a task. */
+export interface Exec extends vscode.Disposable {
+  /** Rejects if it could not be started, or was disposed of. */
+  ended: Promise<ExecEnd>;
+  /** Resolves when the input is sent. */
+  send(input: ExecInput): Promise<void>;
+}
+
 /** A call that was refused: the API's code, and the message with its help. */
 export class CallError extends Error {
-  constructor(readonly code: string | undefined, message: string) {
+  constructor(readonly code: string | undefined, message: string, readonly untrusted = false) {
     super(message);
   }
 }
 
 function refusal(error: Error & { data?: CallFailure }): Error {
-  const { code, help } = error.data ?? {};
-  return new CallError(code ?? undefined, help ? `${error.message}: ${help}` : error.message);
+  const { code, help, untrusted } = error.data ?? {};
+  return new CallError(code ?? undefined, help ? `${error.message}: ${help}` : error.message,
+    untrusted);
 }
 
 export class MissingProgram extends Error {
@@ -40,8 +63,11 @@ export class Helper implements vscode.Disposable {
   private client: Promise<LanguageClient> | undefined;
   private last = 0;
   private readonly started = new vscode.EventEmitter<void>();
-  /** A helper has started: it does not know yet which cluster is chosen. */
+  /** A helper has started, and knows the editor's clusters. */
   readonly onStart = this.started.event;
+  /** Tells a helper that has started what it must know before the first call. */
+  introduce: (client: LanguageClient) => Promise<void> = async () => undefined;
+  private readonly output = vscode.window.createOutputChannel("OpenPAI");
 
   constructor(private readonly context: vscode.ExtensionContext) {}
 
@@ -90,60 +116,126 @@ export class Helper implements vscode.Disposable {
   }
 
   dispose(): void {
-    void this.stop();
+    void this.stop().finally(() => this.output.dispose());
   }
 
   private async begin(): Promise<LanguageClient> {
     // Without a `transport`: else the client adds the option --stdio, which the program lacks.
     const run = { command: this.program(), args: ["helper"] };
-    const client = new LanguageClient("openpai", "OpenPAI", { run, debug: run },
-      clientOptions(["file", "untitled"]));
-    // Also when the client has started it again, after a crash.
-    client.onDidChangeState(event => event.newState === State.Running && this.started.fire());
+    const client = new LanguageClient("openpai", "OpenPAI", { run, debug: run }, {
+      ...clientOptions(["file", "untitled"]),
+      outputChannel: this.output,
+      traceOutputChannel: guarded(this.output),
+    });
+    let first = true;
+    client.onDidChangeState(event => {
+      // The client has started it again, after a crash: calls wait until it knows the clusters.
+      if (event.newState === State.Running && !first)
+        this.client = this.greet(client);
+    });
     await client.start();
+    first = false;
+    return this.greet(client);
+  }
+
+  private async greet(client: LanguageClient): Promise<LanguageClient> {
+    await this.introduce(client);
+    this.started.fire();
     return client;
   }
 
-  async call<N extends CallName>(cluster: string, name: N, args: Arguments<N>):
-    Promise<Answer<N>> {
-    const client = await this.start(), params: CallParams = { cluster, name, arguments: args };
+  private async ask<T>(method: string, params: object): Promise<T> {
+    const client = await this.start();
     try {
-      return (await client.sendRequest<CallAnswer>(CALL, params)).body as Answer<N>;
+      return await client.sendRequest<T>(method, params);
     } catch (error) {
       throw refusal(error as Error);
     }
   }
 
-  async clusters(): Promise<KnownCluster[]> {
-    return (await this.start()).sendRequest(CLUSTERS, {});
+  async call<N extends CallName>(cluster: string, name: N, args: Arguments<N>):
+    Promise<Answer<N>> {
+    const params: CallParams = { cluster, name, arguments: args };
+    return (await this.ask<CallAnswer>(CALL, params)).body as Answer<N>;
   }
 
-  async use(cluster: string): Promise<void> {
-    await (await this.start()).sendRequest(USE_CLUSTER, { cluster });
+  clusters(): Promise<KnownCluster[]> {
+    return this.ask(CLUSTERS, {});
+  }
+
+  use(cluster: string): Promise<void> {
+    return this.ask(USE_CLUSTER, { cluster });
+  }
+
+  addCluster(params: AddClusterParams): Promise<void> {
+    return this.ask(ADD_CLUSTER, params);
+  }
+
+  /** One of the program is opened again, with the token that is stored then. */
+  forgetCluster(name: string): Promise<void> {
+    return this.ask(FORGET_CLUSTER, { name });
+  }
+
+  login(params: LoginParams): Promise<LoginResult> {
+    return this.ask(LOGIN, params);
+  }
+
+  loginPage(params: { url: string; caFile?: string }): Promise<LoginPage> {
+    return this.ask(LOGIN_PAGE, params);
+  }
+
+  copy(params: CopyParams): Promise<void> {
+    return this.ask(COPY, params);
+  }
+
+  /** What the jobs of a cluster would do if this one were submitted, as text. */
+  whatIf(cluster: string, job: string): Promise<string> {
+    return this.ask(WHAT_IF, { cluster, job, format: "text" });
+  }
+
+  debugJob(text: string, port: number): Promise<DebugJob> {
+    return this.ask(DEBUG_JOB, { text, port });
   }
 
   events(params: EventsParams, take: (event: JobEvent) => void): Stream {
-    return this.stream(EVENTS, params, take);
+    return this.follow(EVENTS, params, take);
   }
 
   logs(params: LogsParams, take: (piece: LogPiece) => void): Stream {
-    return this.stream(LOGS, params, take);
+    return this.follow(LOGS, params, take);
   }
 
-  private stream<T>(method: string, params: object, take: (item: T) => void): Stream {
+  exec(params: ExecParams, take: (event: ExecEvent) => void): Exec {
+    const { token, ended, cancel } = this.stream<ExecEvent, ExecEnd>(EXEC, params, take);
+    return {
+      ended, dispose: () => cancel.cancel(),
+      send: input => this.ask(EXEC_INPUT, { token, ...input }),
+    };
+  }
+
+  private follow<T>(method: string, params: object, take: (item: T) => void): Stream {
+    const { ended, cancel } = this.stream<T, null>(method, params, take);
+    return {
+      dispose: () => cancel.cancel(),
+      ended: ended.then(() => undefined,
+        (error: Error) => cancel.token.isCancellationRequested ? undefined : error),
+    };
+  }
+
+  private stream<T, R>(method: string, params: object, take: (item: T) => void) {
     const cancel = new vscode.CancellationTokenSource(), token = `openpai-${++this.last}`;
-    const run = async (): Promise<Error | undefined> => {
+    const run = async (): Promise<R> => {
       const client = await this.start();
       const progress = client.onProgress(new ProgressType<T>(), token, take);
       try {
-        await client.sendRequest(method, { ...params, partialResultToken: token }, cancel.token);
-        return undefined;
+        return await client.sendRequest<R>(method, { ...params, partialResultToken: token },
+          cancel.token);
+      } catch (error) {
+        throw refusal(error as Error);
       } finally {
         progress.dispose();
       }
     };
-    const ended = run().catch(error =>
-      cancel.token.isCancellationRequested ? undefined : refusal(error as Error));
-    return { ended, dispose: () => cancel.cancel() };
+    return { token, ended: run(), cancel };
   }
 }

@@ -7,7 +7,7 @@ import { held } from "../clusters/cluster";
 import type { Clusters } from "../clusters/store";
 import { configUri } from "../editor/configs";
 import { logUri, type Logs } from "../editor/logs";
-import { openTerminal } from "../editor/terminal";
+import { openTaskTerminal, openTerminal } from "../editor/terminal";
 import { cloned, done } from "./submit";
 import { copyName, jobId, LIVE, nameIn, renameJob } from "./names";
 import type { JobTree, Node } from "./tree";
@@ -78,7 +78,7 @@ export class JobCommands {
     if (job === undefined)
       return;
     if (/^secrets:/m.test(await this.fileOf(job))) {
-      openTerminal(`retry ${job}`, held(this.clusters.start(["retry", job]), true));
+      openTerminal(`retry ${job}`, held(await this.clusters.start(["retry", job]), true));
       return;
     }
     const told = await this.clusters.run(["retry", "--json", job]);
@@ -108,9 +108,9 @@ export class JobCommands {
     const task = await this.task(node, "Open Terminal in Task", true);
     if (task === undefined)
       return;
-    const where = `${task.role}/${task.index}`;
-    const words = ["exec", "--tty", "--task", where, task.id];
-    openTerminal(`${task.id.split("~")[1]} ${where}`, held(this.clusters.start(words)));
+    openTaskTerminal(this.clusters.helper, {
+      cluster: this.clusters.current.name, job: task.id, role: task.role, index: task.index,
+    });
   }
 
   async ssh(node?: Node): Promise<void> {
@@ -119,7 +119,7 @@ export class JobCommands {
       return;
     const where = `${task.role}/${task.index}`;
     openTerminal(`ssh ${where}`,
-      held(this.clusters.start(["ssh", "--task", where, task.id])));
+      held(await this.clusters.start(["ssh", "--task", where, task.id])));
   }
 
   async config(node?: Node): Promise<void> {

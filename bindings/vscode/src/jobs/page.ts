@@ -4,6 +4,7 @@ import { randomBytes } from "crypto";
 import * as vscode from "vscode";
 import type { Clusters } from "../clusters/store";
 import type { Cluster } from "../clusters/cluster";
+import { History } from "./history";
 import { usesOf } from "./metrics";
 import { isOver } from "./names";
 import type { JobTree, Node } from "./tree";
@@ -20,7 +21,7 @@ interface Pressed {
 }
 
 export class JobPages implements vscode.Disposable {
-  private readonly open = new Map<string, vscode.WebviewPanel>();
+  private readonly open = new Map<string, { panel: vscode.WebviewPanel; history: History }>();
   private readonly onEvent: vscode.Disposable;
   private readonly waiting = new Map<string, NodeJS.Timeout>();
 
@@ -32,20 +33,20 @@ export class JobPages implements vscode.Disposable {
   dispose(): void {
     this.onEvent.dispose();
     this.waiting.forEach(clearTimeout);
-    this.open.forEach(panel => panel.dispose());
+    this.open.forEach(({ panel }) => panel.dispose());
   }
 
   show(job: string): void {
     const cluster = this.clusters.current, key = `${cluster.name}/${job}`;
     const there = this.open.get(key);
     if (there !== undefined) {
-      there.reveal();
+      there.panel.reveal();
       return;
     }
     const media = vscode.Uri.joinPath(this.extension, "media");
     const panel = vscode.window.createWebviewPanel("openpai.job", job.split("~")[1] ?? job,
       vscode.ViewColumn.Active, { enableScripts: true, localResourceRoots: [media] });
-    this.open.set(key, panel);
+    this.open.set(key, { panel, history: new History(EVERY) });
     panel.iconPath = vscode.Uri.joinPath(media, "openpai.svg");
     panel.webview.html = this.html(panel.webview, media);
     panel.webview.onDidReceiveMessage((pressed: Pressed) => this.pressed(cluster, job, pressed));
@@ -79,17 +80,18 @@ export class JobPages implements vscode.Disposable {
 
   /** Events come in groups: the page is drawn once for those that come close together. */
   private soon(cluster: Cluster, job: string, ms = 0): void {
-    const key = `${cluster.name}/${job}`, panel = this.open.get(key);
-    if (!panel?.visible)
+    const key = `${cluster.name}/${job}`, page = this.open.get(key);
+    if (!page?.panel.visible)
       return;
     clearTimeout(this.waiting.get(key)); // a look that is due later
     this.waiting.set(key, setTimeout(() => {
       this.waiting.delete(key);
-      void this.send(cluster, job, panel);
+      void this.send(cluster, job, page.panel, page.history);
     }, ms));
   }
 
-  private async send(cluster: Cluster, job: string, panel: vscode.WebviewPanel): Promise<void> {
+  private async send(cluster: Cluster, job: string, panel: vscode.WebviewPanel,
+    history: History): Promise<void> {
     const ask = <T>(asked: Promise<T>) => asked.catch(() => null); // an old server has no such call
     try {
       const shown = await this.clusters.call("jobs.show", { job }, cluster);
@@ -102,7 +104,10 @@ export class JobPages implements vscode.Disposable {
         running ? ask(this.clusters.call("server.metrics", {}, cluster)) : null,
       ]);
       const uses = usesOf(metrics ?? "", job);
-      await panel.webview.postMessage({ job: shown, why, estimate, events, uses });
+      if (metrics !== null)
+        history.add(Date.now(), uses);
+      await panel.webview.postMessage(
+        { job: shown, why, estimate, events, uses, history: history.shown() });
       if (!isOver(shown.jobStatus.state)) // the events are of jobs, not of tasks
         this.soon(cluster, job, EVERY);
     } catch (error) {

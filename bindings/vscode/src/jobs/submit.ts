@@ -118,17 +118,22 @@ export async function runHere(clusters: Clusters, file?: vscode.Uri | string): P
     throw new Error("Save the job file first.");
   await document.save();
   const name = path.basename(document.uri.fsPath);
-  openTerminal(`run ${name}`,
-    held(clusters.start(["run", "--verbose", document.uri.fsPath], LOCAL), true),
-    vscode.Uri.file(path.dirname(document.uri.fsPath)));
+  await openRun(clusters, `run ${name}`, document.uri.fsPath, path.dirname(document.uri.fsPath));
 }
 
-/** Explains what the file will do, beside it. */
-export async function explain(explanations: Explanations, file?: vscode.Uri | string):
-  Promise<void> {
+/** Runs a job file in a terminal whose folder the commands start in. */
+export async function openRun(clusters: Clusters, name: string, file: string, folder: string):
+  Promise<vscode.Terminal> {
+  const start = await clusters.start(["run", "--verbose", file], LOCAL);
+  return openTerminal(name, held(start, true), vscode.Uri.file(folder));
+}
+
+/** Explains beside the file what it will do, or what that does to the jobs of a cluster. */
+export async function explain(explanations: Explanations, file?: vscode.Uri | string,
+  cluster?: string): Promise<void> {
   const document = await jobDocument(file);
   if (document.isUntitled)
     throw new Error("Save the job file first.");
   await document.save();
-  await explanations.show(document.uri);
+  await explanations.show(document.uri, cluster);
 }

@@ -7,6 +7,7 @@ import { execFileSync } from "node:child_process";
 import { freeName, held, LOCAL, programFor, readAddress, readOldClusters } from "../src/clusters/cluster";
 import { Clusters } from "../src/clusters/store";
 import type { Helper } from "../src/helper/helper";
+import { withoutSecrets } from "../src/helper/secrets";
 
 test("an address is https unless it says otherwise, and has no password", () => {
   assert.deepEqual(readAddress("pai.example.org"), { url: "https://pai.example.org", plain: false });
@@ -20,14 +21,24 @@ test("an address is https unless it says otherwise, and has no password", () => 
   assert.ok("error" in readAddress("https://"));
 });
 
-test("a terminal has the cluster in a variable, and no token", () => {
+test("a terminal of the program's cluster has its name in a variable, and no token", () => {
   const start = programFor("/bin/openpai", ["exec", "a~b"], { name: "lab", url: "https://x" });
   assert.deepEqual(start, {
     shellPath: "/bin/openpai", shellArgs: ["exec", "a~b"],
     // The program has the cluster's token: one of the environment must not replace it.
-    env: { OPENPAI_CLUSTER: "lab", OPENPAI_TOKEN: null },
+    env: { OPENPAI_CLUSTER: "lab", OPENPAI_TOKEN: null, OPENPAI_CA_FILE: null },
   });
   assert.equal(programFor("/bin/openpai", [], LOCAL).env.OPENPAI_CLUSTER, "local");
+});
+
+test("a terminal of our own cluster has its address and token in variables, not in words", () => {
+  const start = held(programFor("/bin/openpai", ["ssh", "a~b"], { name: "lab" },
+    { url: "https://x", token: "t0ken", caFile: "/ca.pem" }));
+  assert.deepEqual(start.env,
+    { OPENPAI_CLUSTER: "https://x", OPENPAI_TOKEN: "t0ken", OPENPAI_CA_FILE: "/ca.pem" });
+  assert.ok(!start.shellArgs.join(" ").includes("t0ken"));
+  assert.equal(programFor("/bin/openpai", [], { name: "lab" }, { url: "https://x" })
+    .env.OPENPAI_TOKEN, null);
 });
 
 test("a terminal is held until its end was read, and the words stay words", () => {
@@ -69,23 +80,41 @@ test("the old client's clusters are read, without their passwords", () => {
   assert.throws(() => readOldClusters("{"));
 });
 
+/** SecretStorage over a map, which several windows can share. */
+function makeSecrets(kept = new Map<string, string>()) {
+  const listeners: ((event: { key: string }) => void)[] = [];
+  const change = (key: string) => listeners.forEach(listener => listener({ key }));
+  return {
+    kept, change, storage: {
+      get: async (key: string) => kept.get(key),
+      store: async (key: string, value: string) => { kept.set(key, value); change(key); },
+      onDidChange: (listener: (event: { key: string }) => void) => {
+        listeners.push(listener);
+        return { dispose: () => undefined };
+      },
+    },
+  };
+}
+
 /** A store over memory, and what the helper was told. */
-function makeStore(program = "/bin/false") {
+function makeStore(program = "/bin/false", secrets = makeSecrets()) {
   const memory = new Map<string, unknown>(), told: string[] = [];
   const memento = {
     get: (key: string, usual?: unknown) => memory.get(key) ?? usual,
     update: async (key: string, value: unknown) => { memory.set(key, value); },
   };
-  const context = { workspaceState: memento, globalState: memento };
+  const context = { workspaceState: memento, globalState: memento, secrets: secrets.storage };
   const helper = {
-    onStart: () => ({ dispose: () => undefined }), program: () => program,
-    restart: async () => { told.push("restart"); },
+    isStarted: true, program: () => program,
+    introduce: async (_: unknown): Promise<void> => undefined,
+    addCluster: async (params: { name: string }) => { told.push(`add ${JSON.stringify(params)}`); },
+    forgetCluster: async (name: string) => { told.push(`forget ${name}`); },
     use: async (name: string) => { told.push(`use ${name}`); },
-    clusters: async () => [{ name: "local", url: null, user: "me" },
-      { name: "lab", url: "https://lab", user: "alice" }],
+    clusters: async () => [{ name: "local", url: null, user: "me", owner: "program" },
+      { name: "lab", url: "https://lab", user: "alice", owner: "program" }],
   };
-  return { told, make: () => new Clusters(context as unknown as vscode.ExtensionContext,
-    helper as unknown as Helper) };
+  return { told, memory, helper, make: () => new Clusters(
+    context as unknown as vscode.ExtensionContext, helper as unknown as Helper) };
 }
 
 test("the chosen cluster is told to the helper, and kept", async () => {
@@ -93,9 +122,10 @@ test("the chosen cluster is told to the helper, and kept", async () => {
   const clusters = make();
   assert.equal(clusters.current.name, "local");
   assert.deepEqual(await clusters.list(),
-    [{ name: "local", user: "me" }, { name: "lab", url: "https://lab", user: "alice" }]);
-  await clusters.renew("lab"); // after a login
-  assert.deepEqual([clusters.current.url, told], ["https://lab", ["restart", "use lab"]]);
+    [{ name: "local", user: "me" },
+      { name: "lab", url: "https://lab", user: "alice", owner: "program" }]);
+  await clusters.renew("lab"); // after a login with the program
+  assert.deepEqual([clusters.current.url, told], ["https://lab", ["forget lab", "use lab"]]);
   assert.equal(make().current.name, "lab"); // also after a restart of the editor
   await clusters.renew("gone");
   assert.equal(clusters.current.name, "local");
@@ -109,4 +139,66 @@ test("the program gets secrets at its standard input, and its error is ours", as
   await assert.rejects(clusters.run(["-c", "echo openpai: error: it failed >&2; exit 1"]),
     /^Error: it failed$/);
   await assert.rejects(clusters.run(["-c", "exit 3"], { input: "x".repeat(1 << 20) }), Error);
+});
+
+const LOGIN = { url: "https://own", user: "alice", token: "t0ken" };
+
+test("a token is in SecretStorage and in the helper, and nowhere else", async () => {
+  const secrets = makeSecrets(), { told, memory, make } = makeStore("/bin/sh", secrets);
+  const clusters = make();
+  await clusters.keep("own", LOGIN);
+  await clusters.choose({ name: "own", url: LOGIN.url, owner: "editor" });
+  // Once: each time its calls and streams end.
+  assert.equal(told.filter(one => one.startsWith("add")).join(),
+    `add ${JSON.stringify({ name: "own", ...LOGIN })}`);
+  assert.ok([...secrets.kept.values()].join().includes("t0ken"));
+  assert.ok(!JSON.stringify([...memory]).includes("t0ken"));
+  assert.equal(await clusters.run(["-c", 'echo "$OPENPAI_CLUSTER $OPENPAI_TOKEN"']),
+    "https://own t0ken\n");
+  assert.equal(await clusters.run(["-c", 'echo "$OPENPAI_CLUSTER ${OPENPAI_TOKEN-none}"'],
+    { cluster: { name: "lab" } }), "lab none\n");
+  await clusters.remove({ name: "own" });
+  assert.equal(told.filter(one => one.startsWith("forget")).join(), "forget own");
+  assert.ok(![...secrets.kept.values()].join().includes("t0ken"));
+});
+
+test("a helper that starts is told of our own clusters before the chosen one", async () => {
+  const secrets = makeSecrets(), { helper, make } = makeStore("/bin/false", secrets);
+  const clusters = make(), sent: unknown[] = [];
+  await clusters.keep("own", LOGIN);
+  const client = { sendRequest: async (...words: unknown[]) => { sent.push(words); } };
+  await helper.introduce(client);
+  assert.deepEqual(sent, [["openpai/addCluster", { name: "own", ...LOGIN }],
+    ["openpai/useCluster", { cluster: "local" }]]);
+  // A keyring that is locked does not keep the helper from starting.
+  secrets.storage.get = async () => { throw new Error("locked"); };
+  await helper.introduce(client);
+  assert.equal(sent.length, 3);
+});
+
+test("what another window has logged in to or removed is told to the helper", async () => {
+  const secrets = makeSecrets(), here = makeStore("/bin/false", secrets);
+  const clusters = here.make(), there = makeStore("/bin/false", secrets).make();
+  const changed = () => new Promise<void>(resolve => clusters.onChange(resolve));
+  let next = changed();
+  await there.keep("own", LOGIN);
+  await next;
+  assert.deepEqual(here.told, [`add ${JSON.stringify({ name: "own", ...LOGIN })}`]);
+  next = changed();
+  await there.keep("other", LOGIN);
+  await next;
+  assert.deepEqual(here.told.slice(1), [`add ${JSON.stringify({ name: "other", ...LOGIN })}`]);
+  next = changed();
+  await there.remove({ name: "own" });
+  await next;
+  assert.deepEqual(here.told.slice(2), ["forget own"]);
+});
+
+test("the trace of messages has no secrets", () => {
+  const traced = withoutSecrets(`Params: ${JSON.stringify({
+    name: "own", token: 'a"b', password: "hunter2", nested: { code: "ABCD" }, url: "https://x",
+  }, null, 4)}`);
+  assert.ok(!/hunter2|a\\?"b|ABCD/.test(traced), traced);
+  assert.match(traced, /"token": "\*{6}",\n *"password": "\*{6}"/);
+  assert.match(traced, /https:\/\/x/);
 });

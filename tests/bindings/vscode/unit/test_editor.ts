@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Clusters } from "../src/clusters/store";
+import type { CopyParams } from "../src/helper/protocol";
 import { JobFiles, readUri } from "../src/editor/files";
 import { LogText } from "../src/editor/log_text";
 import { Logs } from "../src/editor/logs";
@@ -86,11 +87,13 @@ test("files of a job are listed page by page and copied as bytes", async () => {
   const asked: unknown[] = [];
   const entry = (path: string, type = "file") => ({ path, type, size: 3, modified: 5 });
   const clusters = {
-    run: async ([, from, to]: string[], { cluster }: { cluster: { name: string } }) => {
-      if (from === "alice~a:out/a")
-        writeFileSync(to, Buffer.from([0, 255]));
-      else
-        asked.push([to, cluster.name, [...readFileSync(from)]]);
+    helper: {
+      copy: async ({ cluster, job, path, file, to }: CopyParams) => {
+        if (to === "here")
+          writeFileSync(file, Buffer.from([0, 255]));
+        else
+          asked.push([`${job}:${path}`, cluster, [...readFileSync(file)]]);
+      },
     },
     call: async (name: string, args: { after?: string }) => {
       asked.push([name, args]);

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { JobItem, JobPage, State } from "../src/api";
 import { statusText } from "../src/editor/status";
 import type { Arguments } from "../src/helper/protocol";
+import { History } from "../src/jobs/history";
 import { JobList } from "../src/jobs/list";
 import { usesOf } from "../src/jobs/metrics";
 import { copyName, duration, iconOf, looksLikeJob, nameIn, renameJob } from "../src/jobs/names";
@@ -129,4 +130,25 @@ test("an entry for ssh checks the host's key, and takes no value with more words
   const once = withInclude("Host a\n", "/c");
   assert.equal(once, 'Include "/c"\nHost a\n');
   assert.equal(withInclude(once, "/c"), once);
+});
+
+test("the history of a page has gaps where it was not looked at, and stays small", () => {
+  const history = new History(5000), use = (cpuPercent: number) => ({ cpuPercent, memory: 1024 });
+  history.add(0, { "w/10": use(1), "w/2": use(2) });
+  history.add(5000, { "w/10": use(3) });
+  history.add(60000, { "w/10": use(4), "w/2": {} });
+  assert.deepEqual(history.shown(), {
+    times: [0, 5000, 10000, 60000], others: 0, gpu: [],
+    cpu: [{ name: "w/2", values: [2, null, null, null] }, { name: "w/10", values: [1, 3, null, 4] }],
+    memory: [{ name: "w/2", values: [1024, null, null, null] },
+      { name: "w/10", values: [1024, 1024, null, 1024] }],
+  });
+  for (let i = 0; i < 5000; i++)
+    history.add(65000 + 5000 * i, Object.fromEntries(
+      Array.from({ length: 10 }, (_, task) => [`x/${task}`, use(task)])));
+  const { times, cpu, others } = history.shown();
+  assert.ok(times.length <= 720 && times[0] === 0, String(times.length));
+  assert.equal(times.at(-1), 65000 + 5000 * 4999);
+  assert.deepEqual([cpu.map(one => one.name), others],
+    [["x/2", "x/3", "x/4", "x/5", "x/6", "x/7", "x/8", "x/9"], 4]);
 });
