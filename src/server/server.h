@@ -179,8 +179,8 @@ struct pai__request {
   /* Files that form the body, one after the other. */
   pai__sent_file files[PAI__SENT_FILES];
   const pai__portal_file *page; /* the body is this file of the portal */
-  char range[80]; /* Content-Range, or "" */
-  bool attached;  /* sent as an attachment */
+  char range[80];               /* Content-Range, or "" */
+  bool attached;                /* sent as an attachment */
   pai__stream *stream;
   int entered; /* stream into a task that takes over the connection, or -1 */
   /* copies between the connection and `entered`, with TLS */

@@ -308,7 +308,7 @@ static char *log_in_here(login *c)
 
 static char *log_in_far(login *c)
 {
-  char *code, *token = NULL;
+  char *code, *token = NULL, words[CLI_WORDS];
 
   if (c->original) {
     cli_fail("%s is an original OpenPAI, which needs a browser on this "
@@ -320,12 +320,13 @@ static char *log_in_far(login *c)
   }
   if (!write_url(c, NULL))
     return NULL;
+  memcpy(words, c->pkce.words, sizeof(words));
   (void)fprintf(stderr,
                 "open this page in any browser:\n"
                 "  %s\n"
                 "check that it shows the code %s, then type the other code "
                 "that it shows\n",
-                c->url, c->pkce.words);
+                c->url, words);
   (void)fflush(stderr);
   code = cli_prompt_shown("that other code");
   if (code == NULL) {
