@@ -308,7 +308,8 @@ class Api(program.RootTest):
                 self.path("one", "/ssh"): "NoJobSshInfoError",
                 "/api/v1/user/u/jobs/j": "NoJobError",
                 "/api/v2/jobs/protocolversion/config": "NoJobError",
-                "/api/v2/nothing": "NoApiError", "/": "NoApiError"}.items():
+                "/api/v2/nothing": "NoApiError",
+                "/portal/none.js": "NoApiError"}.items():
             self.refused(path, 404, code)
         self.refused("/api/internal/tail-logs/x", 500, "UnknownError")
         self.refused(self.path("one"), 404, "NoApiError", "-X", "PATCH")
