@@ -207,18 +207,22 @@ static int submit(pai_sched *s, const pai_request *request, pai_error **err)
   return rc < 0 ? rc : PAI_OK;
 }
 
-/* Writes how long the request waits; `submitted` is what submit() said. */
+/* Writes how long the request waits; `submitted` is what submit() said, and
+ * `why` its error. */
 static void put_estimate(FILE *out, const pai_sched *s,
-                         const pai_history *history, int submitted)
+                         const pai_history *history, int submitted,
+                         const pai_error *why)
 {
+  char text[512];
   pai_request_view r = { .struct_size = sizeof(r) };
   pai_sched_view view = { .struct_size = sizeof(view) };
 
   (void)pai_sched_view_sums(s, &view);
-  if (submitted == PAI_ENOROOM)
-    cli_json_print(out, "{\"text\":%s}",
-                   "cannot start: too large for this cluster");
-  else if (submitted < 0)
+  if (submitted == PAI_ENOROOM) {
+    (void)snprintf(text, sizeof(text), "cannot start: %s",
+                   pai_error_message(why));
+    cli_json_print(out, "{\"text\":%s}", text);
+  } else if (submitted < 0)
     ;
   else if (pai_sched_view_request(s, JOB_REQUEST_ID, &r) == PAI_OK &&
            r.running > 0)
@@ -242,7 +246,11 @@ static char *estimate(const pai_sched *from, const pai_history *history,
   if (pai_sched_fork(&s, from, NULL) == PAI_OK)
     out = open_memstream(&json, &len);
   if (out != NULL) {
-    put_estimate(out, s, history, submit(s, &job.request, NULL));
+    pai_error *err = NULL;
+    int rc = submit(s, &job.request, &err);
+
+    put_estimate(out, s, history, rc, err);
+    pai_error_free(err);
     (void)fclose(out);
   }
   pai_sched_free(s);

@@ -18,7 +18,8 @@ static bool put_lack(pai__buf *out, const pai_platform *p,
   char cpus[PAI__MILLI_TEXT];
 
   if (role->gpus > p->here.gpus)
-    pai__buf_printf(out, "no node has %u GPUs", role->gpus);
+    pai__buf_printf(out, "no node has %u GPU%s", role->gpus,
+                    role->gpus == 1 ? "" : "s");
   else if (role->cpus > p->here.cpus)
     pai__buf_printf(out, "no node has %s CPUs",
                     pai__milli_text(cpus, role->cpu_millis));

@@ -12,7 +12,8 @@ const PAUSE = 200; // milliseconds between changes of a document
 
 export const logUri = (cluster: string, job: string, role: string, index: number): vscode.Uri =>
   vscode.Uri.from({
-    scheme: LOG_SCHEME, path: `/${cluster}/${job}/${role}/${index}/${role}-${index}.log`,
+    scheme: LOG_SCHEME,
+    path: `/${cluster}/${job}/${role}/${index}/${job.split("~").at(-1)}-${role}-${index}.log`,
   });
 
 class Follower {

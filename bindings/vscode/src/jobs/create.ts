@@ -2,8 +2,9 @@
 
 import * as vscode from "vscode";
 
-/** Of the folder `templates`, which cannot be listed where it is behind a web server. */
-export const TEMPLATES = ["distributed", "hello", "notebook", "train"];
+/** Of the folder `templates`, which cannot be listed where it is behind a web server; first what
+ * runs on any machine. */
+export const TEMPLATES = ["count", "hello", "train", "distributed", "notebook"];
 
 async function read(context: vscode.ExtensionContext, name: string): Promise<string> {
   const file = vscode.Uri.joinPath(context.extensionUri, "templates", `${name}.yaml`);

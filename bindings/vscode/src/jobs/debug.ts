@@ -5,7 +5,7 @@ import * as path from "path";
 import * as vscode from "vscode";
 import type { Clusters } from "../clusters/store";
 import { attachTo, freePort, listens } from "./attach";
-import { jobDocument, openRun } from "./submit";
+import { openRun, savedDocument } from "./submit";
 
 const DEBUGGER = "ms-python.debugpy", EVERY = 200;
 
@@ -42,10 +42,9 @@ export async function debugHere(context: vscode.ExtensionContext, clusters: Clus
   file?: vscode.Uri): Promise<void> {
   if (vscode.extensions.getExtension(DEBUGGER) === undefined)
     throw new Error(`Install the extension Python Debugger (${DEBUGGER}) first.`);
-  const document = await jobDocument(file);
-  if (document.isUntitled)
-    throw new Error("Save the job file first.");
-  await document.save();
+  const document = await savedDocument(file);
+  if (document === undefined)
+    return;
   const port = await freePort();
   const { text, role, index } = await clusters.helper.debugJob(document.getText(), port);
   const folder = path.dirname(document.uri.fsPath), name = path.basename(document.uri.fsPath);

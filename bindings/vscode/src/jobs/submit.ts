@@ -59,7 +59,7 @@ export async function submitText(clusters: Clusters, tree: JobTree, text: string
     if (!(error instanceof CallError && error.code === "ConflictJobError") || name === undefined)
       throw error;
     const other = copyName(name, tree.known().map(job => job.name));
-    if (await vscode.window.showWarningMessage(`There is a job ${name}.`,
+    if (await vscode.window.showWarningMessage(`A job named ${name} exists.`,
       `Submit as ${other}`) !== undefined)
       await submitText(clusters, tree, renameJob(text, other), { ...options, name: other });
   }
@@ -92,15 +92,24 @@ export async function submitFile(clusters: Clusters, tree: JobTree, file?: vscod
     });
 }
 
+/** The job file on disk: a new one is saved first, where the user says; undefined: nowhere. */
+export async function savedDocument(file?: vscode.Uri | string):
+  Promise<vscode.TextDocument | undefined> {
+  const document = await jobDocument(file);
+  if (!document.isUntitled) {
+    await document.save();
+    return document;
+  }
+  const uri = await vscode.workspace.save(document.uri);
+  return uri && await vscode.workspace.openTextDocument(uri);
+}
+
 /** Submits with a copy of the file's folder, without what its .openpaiignore names. */
 export async function submitWithCode(clusters: Clusters, tree: JobTree, file?: vscode.Uri | string):
   Promise<void> {
-  const document = await jobDocument(file);
-  if (document.isUntitled)
-    throw new Error("Save the job file first.");
-  if (!await isFit(document))
+  const document = await savedDocument(file);
+  if (document === undefined || !await isFit(document))
     return;
-  await document.save();
   const folder = vscode.workspace.getWorkspaceFolder(document.uri)?.uri.fsPath ??
     path.dirname(document.uri.fsPath);
   const words = ["submit", "--json", "--code", folder, document.uri.fsPath];
@@ -113,10 +122,9 @@ export async function submitWithCode(clusters: Clusters, tree: JobTree, file?: v
 
 /** Runs all roles of the job on this machine, in a terminal: Ctrl-C stops it. */
 export async function runHere(clusters: Clusters, file?: vscode.Uri | string): Promise<void> {
-  const document = await jobDocument(file);
-  if (document.isUntitled)
-    throw new Error("Save the job file first.");
-  await document.save();
+  const document = await savedDocument(file);
+  if (document === undefined)
+    return;
   const name = path.basename(document.uri.fsPath);
   await openRun(clusters, `run ${name}`, document.uri.fsPath, path.dirname(document.uri.fsPath));
 }
@@ -131,9 +139,8 @@ export async function openRun(clusters: Clusters, name: string, file: string, fo
 /** Explains beside the file what it will do, or what that does to the jobs of a cluster. */
 export async function explain(explanations: Explanations, file?: vscode.Uri | string,
   cluster?: string): Promise<void> {
-  const document = await jobDocument(file);
-  if (document.isUntitled)
-    throw new Error("Save the job file first.");
-  await document.save();
+  const document = await savedDocument(file);
+  if (document === undefined)
+    return;
   await explanations.show(document.uri, cluster);
 }
