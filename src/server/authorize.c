@@ -123,23 +123,24 @@ static bool read_token(pai__request *r, const char *header)
   return true;
 }
 
+/* A browser sends its cookie also to a signed URL, which holds without it. */
 static bool identify(pai__request *r)
 {
   const char *header = pai__conn_field(r->conn, "Authorization");
-  char *session = header == NULL ? pai__session_header(r) : NULL;
-  bool known;
+  char *session;
 
   if (header != NULL)
     return read_token(r, header);
-  if (session != NULL) {
-    known = read_token(r, session);
-    pai__strfree(&r->server->alloc, session);
-    return known;
-  }
   if (r->route->is_signed && pai__request_query(r, "token") != NULL)
     return pai__signed_holds(r) || refuse_unknown(r, INVALID);
-  return r->server->tokens || r->remote ? refuse_unknown(r, GUEST)
-                                        : ask_kernel(r);
+  session = pai__session_header(r);
+  if (session == NULL)
+    return r->server->tokens || r->remote ? refuse_unknown(r, GUEST)
+                                          : ask_kernel(r);
+  r->caller.session = true;
+  (void)read_token(r, session);
+  pai__strfree(&r->server->alloc, session);
+  return !r->ready;
 }
 
 static bool refuse_to_act(pai__request *r, const char *name, bool is_there)

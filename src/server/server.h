@@ -105,6 +105,7 @@ typedef struct pai__caller {
   bool owns;                /* owns the jobs of that user name */
   bool token;               /* known by a token, not by peer credentials */
   bool application;         /* the token is an application token */
+  bool session;             /* by a browser's cookie */
   bool granted;             /* by a token for this URL only (signed.c) */
   unsigned scopes;          /* PAI_SCOPE_*: the token's scopes */
   pai_time issued, expires; /* of the token; 0: never, or no token */
@@ -198,8 +199,10 @@ int64_t pai__request_number(const pai__request *r, const char *name);
 /* http/session.c: returns the value of a cookie and its length, or NULL. */
 const char *pai__request_cookie(const pai__request *r, const char *name,
                                 size_t *len);
+/* Returns whether no page of another origin can have sent the request. */
+bool pai__session_is_here(const pai__request *r);
 /* Returns the token of the browser's session as an Authorization header, to be
- * freed; NULL: there is none, or another site may have sent the request. */
+ * freed; NULL: there is none, or another origin may have sent the request. */
 char *pai__session_header(const pai__request *r);
 /* Make the browser keep a token, or forget it.  False: out of memory. */
 bool pai__session_begin(pai__request *r, const char *token);

@@ -2,7 +2,7 @@
 import type { ComponentType } from "preact";
 import { lazy } from "./parts/lazy";
 import { Dialogs } from "./parts/dialog";
-import { Messages } from "./parts/messages";
+import { attempt, Messages } from "./parts/messages";
 import { openPalette, Palette } from "./parts/palette";
 import { isLive } from "./live";
 import { parts } from "./router";
@@ -61,7 +61,7 @@ export function Frame({ who }: { who: Who }) {
         <button type="button" onClick={switchTheme} title={t("darkOrLight")} aria-label={t("darkOrLight")}>◐</button>
         <button type="button" lang={language.value === "en" ? "zh" : "en"} onClick={() => setLanguage(language.value === "en" ? "zh" : "en")}>{t("language")}</button>
         <a href="/profile">{who.name}</a>
-        <button type="button" onClick={() => void signOut()}>{t("signOut")}</button>
+        <button type="button" onClick={() => void attempt(signOut)}>{t("signOut")}</button>
       </div>
     </header>
     {!isLive.value && <p class="offline" role="status">{t("offline")}</p>}

@@ -36,11 +36,13 @@ export async function signIn(username: string, password: string): Promise<void> 
   startLive();
 }
 
+/** Throws a CallError if the session may still hold; then the page goes on showing it. */
 export async function signOut(): Promise<void> {
-  stopLive();
   try {
     await call("authn.logout", {});
-  } finally {
-    who.value = null;
+  } catch (error) {
+    if (!(error instanceof CallError && error.status === 401)) // the session had ended before
+      throw error;
   }
+  onSignedOut.call();
 }

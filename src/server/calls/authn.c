@@ -70,15 +70,21 @@ static void note_failure(pai__request *r, int status, const pai_error *err)
                 r->remote ? r->peer : "this machine", what);
 }
 
+static bool wants_cookie(const pai__request *r)
+{
+  pai__node asked = pai__tree_look(r->form, 0, "cookie");
+
+  return asked != PAI__NO_NODE && pai__tree_bool(r->form, asked);
+}
+
 /* Puts the new token into a cookie of the browser, too, if that was asked
  * for. */
 static bool keep_session(pai__request *r, const char *json, size_t len)
 {
-  pai__node asked = pai__tree_look(r->form, 0, "cookie");
   pai__tree *tree;
   bool ok;
 
-  if (asked == PAI__NO_NODE || !pai__tree_bool(r->form, asked))
+  if (!wants_cookie(r))
     return true;
   tree = pai__server_tree(r->server, json, len);
   ok = tree != NULL &&
@@ -117,11 +123,19 @@ static void on_login(void *user_data, int status, const char *json, size_t len,
   pai__answer_when_safe(r);
 }
 
+/* A page of another site must not sign a browser in as a user of its own. */
 void pai__do_authn_login(pai__request *r)
 {
-  struct pai__waiting *w = pai__answer_later(r);
+  struct pai__waiting *w;
   int rc;
 
+  if (wants_cookie(r) && !pai__session_is_here(r)) {
+    pai__answer_error(r, 403, "ForbiddenUserError",
+                      "A login with a cookie must come from a page of this "
+                      "server: its Origin must be this host.");
+    return;
+  }
+  w = pai__answer_later(r);
   if (w == NULL)
     return;
   pai__ask_accounts(r);

@@ -72,9 +72,11 @@ static void put(const pai__request *r, const char *name, const char *value)
   pai__conn_add_field(r->conn, name, value);
 }
 
+/* What a browser's session gets is for this origin alone: with CORS headers,
+ * pages of other origins could read it in the browser's cache. */
 static bool has_cors(const pai__request *r)
 {
-  return r->remote && r->server->cors[0] != '\0';
+  return r->remote && r->server->cors[0] != '\0' && !r->caller.session;
 }
 
 bool pai__reply_to_preflight(pai__request *r)
@@ -194,6 +196,8 @@ static void put_for_browsers(const pai__request *r)
 {
   if (has_cors(r))
     put_cors(r);
+  if (r->caller.session)
+    put(r, "Cross-Origin-Resource-Policy", "same-origin");
   put_allowance(r);
   put(r, "X-Content-Type-Options", "nosniff");
   /* TLS works here, so browsers need never fall back to plain HTTP */
