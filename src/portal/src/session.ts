@@ -10,6 +10,14 @@ export interface Who { name: string; admin: boolean }
 /** Undefined until the server has said; null: nobody is signed in. */
 export const who = signal<Who | null | undefined>(undefined);
 
+/* The cookie is of all tabs: what one does, the others must see. */
+const tabs = new BroadcastChannel("openpai-session");
+
+tabs.addEventListener("message", () => {
+  stopLive();
+  void findSession();
+});
+
 onSignedOut.call = () => {
   stopLive();
   who.value = null;
@@ -34,6 +42,7 @@ export async function signIn(username: string, password: string): Promise<void> 
   const login = await call("authn.login", { username, password, cookie: true });
   who.value = { name: login.user, admin: login.admin };
   startLive();
+  tabs.postMessage("");
 }
 
 export async function signOut(): Promise<void> {
@@ -42,5 +51,6 @@ export async function signOut(): Promise<void> {
     await call("authn.logout", {});
   } finally {
     who.value = null;
+    tabs.postMessage("");
   }
 }
