@@ -1,6 +1,6 @@
 // portal.mjs - the web portal in Chromium: as a user, as an administrator, and as a stranger
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { chromium } from "playwright-core";
 import { ADMIN, call, jobOf, startServer, USER } from "./server.mjs";
@@ -53,6 +53,8 @@ async function submit(name, command) {
   const made = await call(server, "POST", "/api/v2/jobs", jobOf(name, command));
   return made.name;
 }
+
+const stop = name => call(server, "PUT", `/api/v2/jobs/${name}/executionType`, { value: "STOP" });
 
 async function checkAccess(what) {
   await page.evaluate(axe);
@@ -272,6 +274,128 @@ test("the keyboard alone: palette, search, rows", async () => {
   await page.keyboard.press("/");
   await page.keyboard.type("keyed");
   await page.getByRole("row", { name: /keyed/ }).waitFor();
+});
+
+test("a job's page shows nothing of another job", async () => {
+  const name = await submit("shown", "true");
+  await signIn(ADMIN, `/jobs/${name}`);
+  await see("heading", name);
+  await page.evaluate(() => { history.pushState(null, "", "/jobs/not-there"); dispatchEvent(new PopStateEvent("popstate")); });
+  await see("alert", "");
+  assert.equal(await page.getByRole("button", { name: "Stop" }).count(), 0);
+});
+
+test("the duration of a running job grows", async () => {
+  const name = await submit("ticks", "sleep 600");
+  await signIn(ADMIN, `/jobs/${name}`);
+  await status("RUNNING");
+  const shown = page.locator(".summary div", { hasText: "Duration" }).locator("dd");
+  const first = await shown.innerText();
+  await page.waitForFunction(([dd, text]) => dd.innerText !== text, [await shown.elementHandle(), first], { timeout: 5000 });
+  await stop(name);
+});
+
+test("a log: a progress bar moves, a long one is followed and says what is left out", async () => {
+  const wait = n => `until [ -e ${server.root}/go${n} ]; do sleep 0.1; done`;
+  const name = await submit("grows", `printf 'done 10%%'; ${wait(1)}; printf '\\rdone 99%%'; ${wait(2)}; seq 1 150000; sleep 600`);
+  await signIn(ADMIN, `/jobs/${name}/logs`);
+  const log = page.getByRole("log");
+  await log.getByText("done 10%").waitFor();
+  writeFileSync(`${server.root}/go1`, "");
+  await log.getByText("done 99%").waitFor({ timeout: 5000 });
+  writeFileSync(`${server.root}/go2`, "");
+  await log.getByText("150000").waitFor();
+  await page.getByText(/^Only the last 100,000 lines/).waitFor();
+  const seen = await log.evaluate(box => box.scrollTop);
+  assert.ok(seen < 130000 * 18, `${seen} pixels of lines are kept`);
+  await log.focus();
+  await page.keyboard.press("Home");
+  await page.waitForFunction(box => box.scrollTop === 0, await log.elementHandle());
+  await stop(name);
+});
+
+test("the log of a task that waits says so", async () => {
+  const cpus = (await call(server, "GET", "/api/v2/nodes"))[0].cpus;
+  const { name } = await call(server, "POST", "/api/v2/jobs",
+    jobOf("too-big", "true").replace("dockerImage", `instances: ${cpus + 1}\n    dockerImage`));
+  await signIn(ADMIN, `/jobs/${name}/logs`);
+  await page.getByText("The task has not started: there is no log yet.").waitFor();
+  await stop(name);
+});
+
+test("the row that j chose stays chosen when jobs come", async () => {
+  const name = await submit("chosen", "true");
+  await signIn(ADMIN, "/jobs");
+  await page.getByRole("row", { name: /chosen/ }).waitFor();
+  await page.keyboard.press("j");
+  await page.locator("tr.at", { hasText: "chosen" }).waitFor();
+  await submit("newer", "true");
+  await page.getByRole("row", { name: /newer/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await see("heading", name);
+});
+
+test("a dialog gives the focus back", async () => {
+  const name = await submit("focus", "sleep 600");
+  await signIn(ADMIN, `/jobs/${name}`);
+  const button = page.getByRole("button", { name: "Stop" });
+  for (const close of [() => page.keyboard.press("Escape"), () => page.getByRole("button", { name: "Cancel" }).click()]) {
+    await button.click();
+    await see("dialog", "");
+    await close();
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    assert.equal(await button.evaluate(one => one === document.activeElement), true);
+  }
+  await stop(name);
+});
+
+test("another tab that signs out, or in as somebody else, is heard", async () => {
+  await signIn(USER, "/jobs");
+  const other = await context.newPage();
+  await other.goto(server.address);
+  await other.getByRole("button", { name: "Sign out" }).click();
+  await see("button", "Sign in");
+  await other.getByLabel("User name").fill(ADMIN.name);
+  await other.getByLabel("Password").fill(ADMIN.password);
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await see("link", "Users");
+});
+
+test("a slow answer arrives although jobs go on changing", async () => {
+  await signIn(ADMIN, "/jobs");
+  await page.getByRole("row").nth(1).waitFor();
+  await page.route("**/api/v2/jobs?*", async route => {
+    const response = await route.fetch();
+    await new Promise(done => setTimeout(done, 1500));
+    await route.fulfill({ response }).catch(() => {}); // given up
+  });
+  let isSeen = false;
+  void page.getByRole("row", { name: /slow-0/ }).waitFor().then(() => { isSeen = true; }, () => {});
+  for (let i = 0; !isSeen && i < 20; i++) {
+    await submit(`slow-${i}`, "true");
+    await new Promise(done => setTimeout(done, 300));
+  }
+  assert.ok(isSeen);
+});
+
+test("two clicks on Retry submit one job", async () => {
+  const name = await submit("again", "true");
+  await signIn(ADMIN, `/jobs/${name}`);
+  await status("SUCCEEDED");
+  await page.getByRole("button", { name: "Retry" }).evaluate(button => { button.click(); setTimeout(() => button.click()); });
+  await see("heading", /again_/);
+  await page.goto(`${server.address}/jobs?keyword=again_`);
+  await page.getByText("1 – 1 of 1").waitFor();
+});
+
+test("the list on a phone shows names and states", async () => {
+  await submit("a-name-that-a-program-made-and-that-nobody-would-ever-type", "true");
+  await signIn(ADMIN, "/jobs", { viewport: { width: 390, height: 800 } });
+  const state = page.locator("tbody tr").first().locator(".state");
+  await state.waitFor();
+  const box = await state.boundingBox();
+  assert.ok(box.x + box.width <= 390, `the state ends at ${box.x + box.width}`);
+  await page.screenshot({ path: "phone-list.png" });
 });
 
 afterEach(() => {

@@ -13,6 +13,9 @@ export interface JobChange {
   text?: string;
 }
 
+/* A tab that is hidden has no frames: from so many changes on, it only knows that much changed. */
+const MOST = 1000;
+
 /** Whether the stream is open. */
 export const isLive = signal(false);
 
@@ -25,7 +28,7 @@ let gathered: JobChange[] = [];
 let wasOpen = false;
 
 function deliver(): void {
-  const changes = gathered;
+  const changes = gathered.length < MOST ? gathered : null;
   gathered = [];
   for (const listener of listeners)
     listener(changes);
@@ -35,7 +38,8 @@ function deliver(): void {
 function gather(message: MessageEvent<string>): void {
   if (gathered.length === 0)
     requestAnimationFrame(deliver);
-  gathered.push(JSON.parse(message.data) as JobChange);
+  if (gathered.length < MOST)
+    gathered.push(JSON.parse(message.data) as JobChange);
 }
 
 /* A browser tries again by itself, unless the server has answered with an error. */

@@ -9,7 +9,7 @@ import { startTheme } from "./theme";
 function Portal() {
   if (who.value === undefined)
     return null;
-  return who.value === null ? <SignIn /> : <Frame who={who.value} />;
+  return who.value === null ? <SignIn /> : <Frame key={who.value.name} who={who.value} />;
 }
 
 startTheme();

@@ -10,6 +10,14 @@ export interface Who { name: string; admin: boolean }
 /** Undefined until the server has said; null: nobody is signed in. */
 export const who = signal<Who | null | undefined>(undefined);
 
+/* The cookie is of all tabs: what one does, the others must see. */
+const tabs = new BroadcastChannel("openpai-session");
+
+tabs.addEventListener("message", () => {
+  stopLive();
+  void findSession();
+});
+
 onSignedOut.call = () => {
   stopLive();
   who.value = null;
@@ -34,6 +42,7 @@ export async function signIn(username: string, password: string): Promise<void> 
   const login = await call("authn.login", { username, password, cookie: true });
   who.value = { name: login.user, admin: login.admin };
   startLive();
+  tabs.postMessage("");
 }
 
 /** Throws a CallError if the session may still hold; then the page goes on showing it. */
@@ -45,4 +54,5 @@ export async function signOut(): Promise<void> {
       throw error;
   }
   onSignedOut.call();
+  tabs.postMessage("");
 }

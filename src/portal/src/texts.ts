@@ -106,6 +106,8 @@ const TEXTS = {
   find: ["Find in the log", "在日志中查找"],
   matches: ["% matches", "% 处匹配"],
   download: ["Download", "下载"],
+  longLog: ["Only the last % lines or so are shown here. Download has all of them.", "这里只显示大约最后 % 行，下载可得到全部。"],
+  noLog: ["The task has not started: there is no log yet.", "该实例尚未启动，还没有日志。"],
   task: ["Task", "实例"],
   attempt: ["Attempt", "尝试"],
   role: ["Role", "角色"],
@@ -152,6 +154,7 @@ const TEXTS = {
   confirmRemove: ["Remove % ?", "删除 % ？"],
   save: ["Save", "保存"],
   oldPassword: ["Current password", "当前密码"],
+  passwordChanged: ["The password is changed.", "密码已更改。"],
   newPassword: ["New password", "新密码"],
 } satisfies Record<string, readonly [string, string]>;
 

@@ -2,9 +2,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JobItem, JobPage } from "../api";
 import { call } from "../call";
-import { duration, time } from "../format";
+import { time } from "../format";
 import { ask } from "../parts/dialog";
 import { Failed } from "../parts/failed";
+import { Lasted } from "../parts/lasted";
 import { attempt, tell } from "../parts/messages";
 import { isFinal, State } from "../parts/state";
 import { useCall } from "../parts/use_call";
@@ -19,12 +20,6 @@ const STATES = ["WAITING", "RUNNING", "STOPPING", "STOPPED", "SUCCEEDED", "FAILE
 /** Full name of a job, as calls take it. */
 export const nameOf = (job: JobItem) => `${job.username}~${job.name}`;
 
-function lasted(job: JobItem): string {
-  if (job.launchedTime === null)
-    return "";
-  return duration(((job.completedTime ?? Date.now()) - job.launchedTime) / 1000);
-}
-
 interface Column {
   text: TextKey;
   /** Field by which the server sorts. */
@@ -34,12 +29,12 @@ interface Column {
 }
 
 const COLUMNS: Column[] = [
-  { text: "name", order: "jobName", show: job => <a href={jobAddress(nameOf(job))}>{job.name}</a> },
-  { text: "user", order: "username", show: job => job.username },
+  { text: "name", order: "jobName", show: job => <a class="cut" title={job.name} href={jobAddress(nameOf(job))}>{job.name}</a> },
   { text: "state", order: "state", show: job => <><State of={job.state} />{job.queuedReason !== null && <span class="hint"> {job.queuedReason}</span>}</> },
+  { text: "user", order: "username", show: job => <span class="cut" title={job.username}>{job.username}</span> },
   { text: "virtualCluster", order: "vc", show: job => job.virtualCluster },
   { text: "submitted", order: "submissionTime", show: job => <time dateTime={new Date(job.submissionTime).toISOString()}>{time(job.submissionTime)}</time> },
-  { text: "duration", isNumber: true, show: lasted },
+  { text: "duration", isNumber: true, show: job => <Lasted from={job.launchedTime} to={job.completedTime} /> },
   { text: "retries", order: "retries", isNumber: true, show: job => job.retries },
   { text: "tasks", order: "totalTaskNumber", isNumber: true, show: job => job.totalTaskNumber },
   { text: "gpus", order: "totalGpuNumber", isNumber: true, show: job => job.totalGpuNumber },
@@ -100,22 +95,32 @@ function Filters({ clusters }: { clusters: string[] }) {
   </form>;
 }
 
-/* j and k move, Enter opens. */
-function useKeys(rows: JobItem[], setAt: (change: (at: number) => number) => void, at: number): void {
+/* j and k move, Enter opens. The row is known by its job: rows move as jobs come and go. */
+function useKeys(rows: JobItem[]): string {
+  const [chosen, choose] = useState("");
+  const at = rows.findIndex(job => nameOf(job) === chosen);
+  const move = (to: number) => {
+    if (rows[to] !== undefined)
+      choose(nameOf(rows[to]));
+  };
+
+  useEffect(() => { document.querySelector("tr.at")?.scrollIntoView({ block: "nearest" }); }, [chosen]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.target instanceof HTMLElement && event.target.closest("input, select, textarea, dialog, button, a") !== null)
+      if (event.ctrlKey || event.metaKey || event.altKey ||
+          event.target instanceof HTMLElement && event.target.closest("input, select, textarea, dialog, button, a") !== null)
         return;
       if (event.key === "j")
-        setAt(now => Math.min(now + 1, rows.length - 1));
+        move(at + 1);
       else if (event.key === "k")
-        setAt(now => Math.max(now - 1, 0));
+        move(at - 1);
       else if (event.key === "Enter" && rows[at] !== undefined)
         go(jobAddress(nameOf(rows[at])));
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, [rows, at]);
+  return chosen;
 }
 
 function Pager({ from, shown, total }: { from: number; shown: number; total: number }) {
@@ -141,14 +146,13 @@ export function JobList() {
   const list = useCall("jobs.list", query());
   const clusters = useCall("vcs.list", {});
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [at, setAt] = useState(-1);
   const page = list.value as JobPage | undefined;
   const rows = page?.data ?? [];
   const stoppable = rows.filter(job => chosen.has(nameOf(job)) && !isFinal(job.state)).map(nameOf);
 
   useEffect(() => { document.title = `${t("jobs")} · OpenPAI`; });
   useJobChanges(list.again, () => true);
-  useKeys(rows, setAt, at);
+  const at = useKeys(rows);
   function choose(name: string, isChosen: boolean): void {
     const next = new Set(chosen);
     if (isChosen)
@@ -169,7 +173,7 @@ export function JobList() {
     {page !== undefined && <>
       <div class="wide" tabIndex={0} role="region" aria-label={t("jobs")}><table>
         <thead><tr><td />{COLUMNS.map(column => <Heading key={column.text} column={column} />)}</tr></thead>
-        <tbody>{rows.map((job, i) => <tr key={nameOf(job)} class={i === at ? "at" : undefined}>
+        <tbody>{rows.map(job => <tr key={nameOf(job)} class={nameOf(job) === at ? "at" : undefined}>
           <td><input type="checkbox" aria-label={t("select", nameOf(job))} checked={chosen.has(nameOf(job))}
             onChange={event => choose(nameOf(job), event.currentTarget.checked)} /></td>
           {COLUMNS.map(column => <td key={column.text} class={column.isNumber ? "number" : undefined}>{column.show(job)}</td>)}

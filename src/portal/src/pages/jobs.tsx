@@ -6,5 +6,6 @@ import { JobList } from "./job_list";
 const Job = lazy(() => import("./job/job"), "Job");
 
 export function Jobs() {
-  return parts.value.length > 1 ? <Job /> : <JobList />;
+  const job = parts.value[1];
+  return job === undefined ? <JobList /> : <Job key={job} />; // nothing of one job on the page of another
 }

@@ -16,7 +16,7 @@ function Password() {
     await attempt(async () => {
       await call("users.set_password", { username: who.value!.name, oldPassword: String(of.get("old")), newPassword: String(of.get("new")) });
       form.reset();
-      tell(t("save"));
+      tell(t("passwordChanged"));
     });
   }
   return <form class="filters" onSubmit={event => void change(event)}>

@@ -25,8 +25,12 @@ function Asking({ asked }: { asked: Question }) {
 
   useEffect(() => {
     dialog.current?.showModal();
+    return () => end(null); // signed out meanwhile
   }, []);
   function end(value: string | null): void {
+    if (question.value !== asked)
+      return;
+    dialog.current?.close(); // gives the focus back
     question.value = null;
     asked.answer(value);
   }

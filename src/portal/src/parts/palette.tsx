@@ -44,6 +44,7 @@ function Opened({ who }: { who: Who }) {
 
   useEffect(() => {
     dialog.current?.showModal();
+    return () => { isOpen.value = false; };
   }, []);
   useEffect(() => {
     const ended = new AbortController();
@@ -54,6 +55,7 @@ function Opened({ who }: { who: Who }) {
   }, [typed]);
 
   function open(choice: Choice | undefined): void {
+    dialog.current?.close(); // gives the focus back
     isOpen.value = false;
     if (choice !== undefined)
       go(choice.to);

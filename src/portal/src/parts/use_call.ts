@@ -6,6 +6,8 @@ import type { ways } from "../ways";
 
 type Name = keyof Calls & keyof typeof ways;
 
+interface Shown<N extends Name> { value?: Calls[N]["answer"]; error?: unknown }
+
 export interface Answer<T> {
   value: T | undefined;
   error: unknown;
@@ -15,25 +17,43 @@ export interface Answer<T> {
 
 /** Makes a call when its arguments change.  Null: nothing is asked. */
 export function useCall<N extends Name>(name: N, values: Calls[N]["arguments"] | null): Answer<Calls[N]["answer"]> {
-  const [state, setState] = useState<{ value?: Calls[N]["answer"]; error?: unknown }>({});
+  const [state, setState] = useState<Shown<N>>({});
   const running = useRef<AbortController | null>(null);
+  const isWanted = useRef(false);
   const key = JSON.stringify(values);
-  const again = useCallback(() => {
-    running.current?.abort();
+  const ask = useCallback(() => {
     if (values === null)
       return;
     const mine = running.current = new AbortController();
+    const end = (change: (before: Shown<N>) => Shown<N>) => {
+      if (mine.signal.aborted)
+        return;
+      running.current = null;
+      setState(change);
+      if (isWanted.current) {
+        isWanted.current = false;
+        ask();
+      }
+    };
     call(name, values, { signal: mine.signal }).then(
-      value => setState({ value }),
-      (error: unknown) => {
-        if (!mine.signal.aborted)
-          setState(before => ({ ...before, error }));
-      });
+      value => end(() => ({ value })),
+      (error: unknown) => end(before => ({ ...before, error })));
   }, [name, key]);
+  // An answer under way is not given up: a slow one would never arrive while jobs change.
+  const again = useCallback(() => {
+    if (running.current === null)
+      ask();
+    else
+      isWanted.current = true;
+  }, [ask]);
 
   useEffect(() => {
-    again();
-    return () => running.current?.abort();
-  }, [again]);
+    ask();
+    return () => {
+      running.current?.abort();
+      running.current = null;
+      isWanted.current = false;
+    };
+  }, [ask]);
   return { value: state.value, error: state.error, again };
 }

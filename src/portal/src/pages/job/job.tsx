@@ -1,11 +1,12 @@
 // job.tsx - the page of a job: its heading, what can be done with it, and its tabs
 import type { FunctionComponent } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Job as JobRecord } from "../../api";
 import { call } from "../../call";
-import { duration, time } from "../../format";
+import { time } from "../../format";
 import { ask } from "../../parts/dialog";
 import { Failed } from "../../parts/failed";
+import { Lasted } from "../../parts/lasted";
 import { attempt, tell } from "../../parts/messages";
 import { isFinal, State } from "../../parts/state";
 import { useCall } from "../../parts/use_call";
@@ -46,7 +47,7 @@ async function stop(name: string): Promise<void> {
 async function retry(name: string): Promise<void> {
   await attempt(async () => {
     const file = await call("jobs.config", { job: name, format: "yaml" });
-    const { name: made } = await call("jobs.submit", { like: name, name: `${name.split("~")[1]}_${Date.now().toString(36)}`, body: String(file) });
+    const { name: made } = await call("jobs.submit", { like: name, name: `${name.split("~")[1]!.replace(/_[0-9a-z]{8}$/, "")}_${Date.now().toString(36)}`, body: String(file) });
     go(jobAddress(fullName(made)));
   });
 }
@@ -54,21 +55,25 @@ async function retry(name: string): Promise<void> {
 function Buttons({ name, job }: { name: string; job: JobRecord }) {
   const isOver = isFinal(job.jobStatus.state);
   const isStopping = job.jobStatus.executionType === "STOP";
+  const [isBusy, setBusy] = useState(false);
+  async function onRetry(): Promise<void> {
+    setBusy(true); // a second click would submit a second job
+    await retry(name);
+    setBusy(false);
+  }
   return <p class="buttons">
     <button type="button" disabled={isOver || isStopping} onClick={() => void stop(name)}>{t("stop")}</button>
     <a class="button" role="button" href={`/submit?clone=${encodeURIComponent(name)}`}>{t("clone")}</a>
-    <button type="button" disabled={!isOver} onClick={() => void retry(name)}>{t("retry")}</button>
+    <button type="button" disabled={!isOver || isBusy} onClick={() => void onRetry()}>{t("retry")}</button>
   </p>;
 }
 
 function Summary({ job }: { job: JobRecord }) {
   const status = job.jobStatus;
-  const lasts = status.launchedTime === null ? ""
-    : duration(((status.completedTime ?? Date.now()) - status.launchedTime) / 1000);
   return <dl class="summary">
     <div><dt>{t("virtualCluster")}</dt><dd>{status.virtualCluster}</dd></div>
     <div><dt>{t("submitted")}</dt><dd>{time(status.submissionTime)}</dd></div>
-    {lasts !== "" && <div><dt>{t("duration")}</dt><dd>{lasts}</dd></div>}
+    {status.launchedTime !== null && <div><dt>{t("duration")}</dt><dd><Lasted from={status.launchedTime} to={status.completedTime} /></dd></div>}
     <div><dt>{t("retries")}</dt><dd>{status.retries}</dd></div>
     {job.jobPriority !== null && <div><dt>{t("priority")}</dt><dd>{job.jobPriority}</dd></div>}
     {status.appExitCode !== null && <div><dt>{t("exitCode")}</dt><dd>{status.appExitCode}</dd></div>}

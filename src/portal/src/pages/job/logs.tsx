@@ -1,45 +1,86 @@
 // logs.tsx - the log of a task, live: only the lines in view are in the page
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { addressOf, call, CallError } from "../../call";
 import { Failed } from "../../parts/failed";
+import { onChange } from "../../live";
 import { overwritten, pieces } from "../../parts/log_text";
+import { isFinal } from "../../parts/state";
 import { parameters, setParameters } from "../../router";
 import { t } from "../../texts";
 import type { OfJob } from "./job";
 
 const LINE = 18; // height of a line in pixels, as in styles.css
 const AROUND = 20; // lines that are drawn above and below those in view
-const TAIL = 100_000; // lines that are asked for of a long log
+const TAIL = 100_000; // lines that are asked for of a long log, and kept
+const LONG = 4096; // characters of a line from which its overwritten parts are dropped
 
 interface Place { role: string; index: number; attempt: number; retry: number }
 
-/* Reads the log as it grows, in pieces of a frame each. */
-function useLog(name: string, place: Place | null) {
-  const lines = useRef<string[]>([]);
-  const [count, setCount] = useState(0);
+/* Lines of a log: all that arrived, or of a long log the last ones. */
+class LogLines {
+  lines: string[] = [];
+  /** Lines that are no longer kept. */
+  left = 0;
+
+  add(chunk: string): void {
+    const parts = ((this.lines.pop() ?? "") + chunk).split("\n");
+    for (const part of parts) // push(...parts) has a limit
+      this.lines.push(part);
+    this.#shorten();
+  }
+
+  get count(): number {
+    return this.lines.length - (this.lines.at(-1) === "" ? 1 : 0); // the last line has no text yet
+  }
+
+  /* A progress bar is one line that is written over for hours. */
+  #shorten(): void {
+    const last = this.lines.at(-1)!;
+    const start = last.lastIndexOf("\r");
+    if (start > LONG)
+      this.lines[this.lines.length - 1] = overwritten(last.slice(0, start)) + last.slice(start);
+    if (this.lines.length > TAIL * 1.2)
+      this.left += this.lines.splice(0, this.lines.length - TAIL).length;
+  }
+}
+
+/* Reads the log as it grows, and draws at most once a frame. */
+function useLog(name: string, place: Place | null, isOver: boolean) {
+  const text = useRef(new LogLines());
+  const [version, setVersion] = useState(0);
+  const [attempts, setAttempts] = useState(0);
   const [error, setError] = useState<unknown>();
+  const isDone = useRef(false);
   const key = JSON.stringify(place);
 
+  isDone.current = isOver && error === undefined;
+  useEffect(() => onChange(changes => {
+    if (changes === null && !isDone.current)
+      setAttempts(n => n + 1); // the server is back
+  }), []);
   useEffect(() => {
-    lines.current = [];
-    setCount(0);
+    const mine = text.current = new LogLines();
+    let isAsked = false;
+    const draw = () => {
+      if (!isAsked)
+        requestAnimationFrame(() => { isAsked = false; setVersion(n => n + 1); });
+      isAsked = true;
+    };
     setError(undefined);
+    draw();
     if (place === null)
       return;
     const ended = new AbortController();
     read(name, place, ended.signal, chunk => {
-      const parts = ((lines.current.pop() ?? "") + chunk).split("\n");
-      for (const part of parts) // push(...parts) has a limit
-        lines.current.push(part);
-      requestAnimationFrame(() => setCount(lines.current.length));
+      mine.add(chunk);
+      draw();
     }).catch((failure: unknown) => {
       if (!ended.signal.aborted)
         setError(failure);
     });
     return () => ended.abort();
-  }, [name, key]);
-  const isOpen = lines.current.at(-1) === ""; // the last line has no text yet
-  return { lines: lines.current, count: isOpen ? count - 1 : count, error };
+  }, [name, key, attempts]);
+  return { text: text.current, version, error };
 }
 
 async function read(name: string, place: Place, signal: AbortSignal, add: (text: string) => void): Promise<void> {
@@ -63,22 +104,31 @@ function Line({ text, find }: { text: string; find: string }) {
   </div>;
 }
 
-function View({ lines, count, find, at }: { lines: string[]; count: number; find: string; at: number }) {
+/* The version is what tells that the same lines have other text. */
+function View({ text, find, at }: { text: LogLines; version: number; find: string; at: number }) {
+  const { lines, count, left } = text;
   const box = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
+  const known = useRef(left);
   const [top, setTop] = useState(0);
   const height = box.current?.clientHeight ?? 600;
   const first = Math.max(0, Math.floor(top / LINE) - AROUND);
   const last = Math.min(count, Math.ceil((top + height) / LINE) + AROUND);
 
-  useEffect(() => {
+  // Before the browser paints and tells of scrolling, which would look like the user's.
+  useLayoutEffect(() => {
     if (follows.current && box.current !== null)
       box.current.scrollTop = box.current.scrollHeight;
-  }, [count]);
+  }, [count, left]);
+  useLayoutEffect(() => {
+    if (!follows.current && box.current !== null)
+      box.current.scrollTop -= (left - known.current) * LINE; // what is read stays in view
+    known.current = left;
+  }, [left]);
   useEffect(() => {
     if (at >= 0 && box.current !== null)
       box.current.scrollTop = at * LINE - height / 2;
-  }, [at]);
+  }, [at + left]);
   function onScroll(event: Event): void {
     const of = event.currentTarget as HTMLDivElement;
     follows.current = of.scrollTop + of.clientHeight >= of.scrollHeight - LINE;
@@ -86,7 +136,7 @@ function View({ lines, count, find, at }: { lines: string[]; count: number; find
   }
   return <div ref={box} class="log" role="log" aria-label={t("logs")} tabIndex={0} onScroll={onScroll}>
     <div style={{ height: `${count * LINE}px` }}><div style={{ transform: `translateY(${first * LINE}px)` }}>
-      {lines.slice(first, last).map((text, i) => <Line key={first + i} text={text} find={find} />)}
+      {lines.slice(first, last).map((line, i) => <Line key={left + first + i} text={line} find={find} />)}
     </div></div>
   </div>;
 }
@@ -97,16 +147,16 @@ export function Logs({ name, job }: OfJob) {
   const found = tasks.find(one => `${one.role}/${one.task.taskIndex}` === wanted) ?? tasks[0];
   const place = found === undefined || found.task.containerId === null ? null
     : { role: found.role, index: found.task.taskIndex, attempt: job.jobStatus.attemptId, retry: found.task.attemptId };
-  const { lines, count, error } = useLog(name, place);
+  const { text, version, error } = useLog(name, place, isFinal(job.jobStatus.state));
   const [find, setFind] = useState("");
   const [match, setMatch] = useState(0);
   const matches = useMemo(() => {
     const at: number[] = [];
-    for (let i = 0; find !== "" && i < count; i++)
-      if (lines[i]!.includes(find))
+    for (let i = 0; find !== "" && i < text.count; i++)
+      if (text.lines[i]!.includes(find))
         at.push(i);
     return at;
-  }, [find, count]);
+  }, [find, version]);
   const selected = found === undefined ? "" : `${found.role}/${found.task.taskIndex}`;
 
   return <>
@@ -119,6 +169,7 @@ export function Logs({ name, job }: OfJob) {
       {place !== null && <a class="button" download={`${name}-${place.role}-${place.index}.log`} href={addressOf("jobs.log", { job: name, ...place, name: "all" }).href}>{t("download")}</a>}
     </form>
     {error !== undefined && <Failed error={error} />}
-    <View lines={lines} count={count} find={find} at={matches[match] ?? -1} />
+    {text.count + text.left >= TAIL && <p class="hint">{t("longLog", TAIL.toLocaleString())}</p>}
+    {place === null ? <p class="empty">{t("noLog")}</p> : <View key={`${selected} ${place.attempt} ${place.retry}`} text={text} version={version} find={find} at={matches[match] ?? -1} />}
   </>;
 }
