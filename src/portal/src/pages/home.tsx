@@ -14,12 +14,13 @@ import { nameOf } from "./job_list";
 
 const COUNTED = ["WAITING", "RUNNING", "STOPPED", "SUCCEEDED", "FAILED"] as const;
 const SHOWN = 10;
+const SLOW = 2000; // milliseconds between two calls, of which this page makes eight
 
 function Counter({ state }: { state: typeof COUNTED[number] }) {
   const name = who.value?.name ?? "";
   const found = useCall("jobs.list", { username: [name], state: [state], limit: 0, withTotalCount: true });
 
-  useJobChanges(found.again, change => change.event === "job");
+  useJobChanges(found.again, change => change.event === "job", SLOW);
   return <a class="card" href={`/jobs?user=@me&state=${state}`}>
     <span class="big">{(found.value as JobPage | undefined)?.totalCount ?? "…"}</span><State of={state} />
   </a>;
@@ -29,7 +30,7 @@ function MyJobs() {
   const list = useCall("jobs.list", { username: [who.value?.name ?? ""], limit: SHOWN, order: "submissionTime,DESC" });
   const rows = (list.value ?? []) as JobItem[];
 
-  useJobChanges(list.again, () => true);
+  useJobChanges(list.again, () => true, SLOW);
   if (list.error !== undefined)
     return <Failed error={list.error} />;
   if (list.value !== undefined && rows.length === 0)
@@ -51,7 +52,7 @@ function Free() {
   const sum = (of: "gpus" | "freeGpus" | "cpus" | "freeCpus" | "memory" | "freeMemory") =>
     (nodes.value ?? []).reduce((total, node) => total + node[of], 0);
 
-  useJobChanges(nodes.again, () => true);
+  useJobChanges(nodes.again, () => true, SLOW);
   if (nodes.value === undefined)
     return nodes.error !== undefined ? <Failed error={nodes.error} /> : null;
   return <dl class="cards">
@@ -65,7 +66,7 @@ export function Home() {
   const clusters = useCall("vcs.list", {});
 
   useEffect(() => { document.title = "OpenPAI"; });
-  useJobChanges(clusters.again, () => true);
+  useJobChanges(clusters.again, () => true, SLOW);
   return <>
     <div class="title"><h1>{t("home")}</h1><a class="button main" href="/submit">{t("submit")}</a></div>
     <div class="counters">{COUNTED.map(state => <Counter key={state} state={state} />)}</div>

@@ -5,7 +5,8 @@ import { onChange, type JobChange } from "../live";
 const PAUSE = 500; // milliseconds between two calls while much happens
 
 /** Calls `again` after changes of jobs that `matters` accepts. */
-export function useJobChanges(again: () => void, matters: (change: JobChange) => boolean): void {
+export function useJobChanges(again: () => void, matters: (change: JobChange) => boolean,
+  pause = PAUSE): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let last = 0;
@@ -16,7 +17,7 @@ export function useJobChanges(again: () => void, matters: (change: JobChange) =>
         timer = undefined;
         last = Date.now();
         again();
-      }, Math.max(0, last + PAUSE - Date.now()));
+      }, Math.max(0, last + pause - Date.now()));
     });
     return () => {
       end();
