@@ -12,7 +12,7 @@ let server, browser, context, page, problems;
 before(async () => {
   server = await startServer(program);
   await call(server, "POST", "/api/v2/users", { username: USER.name, password: USER.password, virtualCluster: ["default"] });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 });
 
 after(async () => {
@@ -108,7 +108,7 @@ test("paste an old JSON job, submit it, and watch it succeed", async () => {
     jobName: "tutorial", image: "x", taskRoles: [
       { name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 64, gpuNumber: 0, command: "echo it ran" }],
   }, null, 2));
-  await page.getByText("Converted from the old JSON format.").waitFor();
+  await editor.getByText("protocolVersion").waitFor(); // it was converted
   await page.getByRole("button", { name: "Submit job" }).click();
   await see("heading", "ada~tutorial");
   await status("SUCCEEDED");

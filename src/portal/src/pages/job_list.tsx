@@ -1,5 +1,5 @@
 // job_list.tsx - the list of jobs: filtered, sorted and paged by the server, live
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { JobItem, JobPage } from "../api";
 import { call } from "../call";
 import { time } from "../format";
@@ -105,7 +105,8 @@ function useKeys(rows: JobItem[]): string {
   };
 
   useEffect(() => { document.querySelector("tr.at")?.scrollIntoView({ block: "nearest" }); }, [chosen]);
-  useEffect(() => {
+  // Before the rows are painted: a key that follows at once must not meet the list before.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey ||
           event.target instanceof HTMLElement && event.target.closest("input, select, textarea, dialog, button, a") !== null)
