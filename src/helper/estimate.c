@@ -217,15 +217,15 @@ static void put_estimate(FILE *out, const pai_sched *s,
   pai_request_view r = { .struct_size = sizeof(r) };
   pai_sched_view view = { .struct_size = sizeof(view) };
 
-  (void)pai_sched_view_sums(s, &view);
   if (submitted == PAI_ENOROOM) {
     (void)snprintf(text, sizeof(text), "cannot start: %s",
                    pai_error_message(why));
     cli_json_print(out, "{\"text\":%s}", text);
-  } else if (submitted < 0)
-    ;
-  else if (pai_sched_view_request(s, JOB_REQUEST_ID, &r) == PAI_OK &&
-           r.running > 0)
+  }
+  if (submitted < 0)
+    return;
+  (void)pai_sched_view_sums(s, &view);
+  if (pai_sched_view_request(s, JOB_REQUEST_ID, &r) == PAI_OK && r.running > 0)
     (void)fputs("{\"wait\":0}", out);
   else
     put_wait(out, s, history, view.now);

@@ -33,7 +33,7 @@ export function SignIn() {
       <h1>{t("signInTo")}</h1>
       {error !== "" && <p class="failed" role="alert">{error}</p>}
       {method.value?.authn_type === "OIDC"
-        ? <p><a class="button main" href={providerAddress()} target="_self" data-outside>{t("signInWith")}</a></p>
+        ? <p><a class="button main" href={providerAddress()} target="_self">{t("signInWith")}</a></p>
         : <>
           <label>{t("userName")}<input name="username" autocomplete="username" required autoFocus /></label>
           <label>{t("password")}<input name="password" type="password" autocomplete="current-password" required /></label>

@@ -35,7 +35,6 @@ export function pieces(line: string): Piece[] {
   const out: Piece[] = [];
   let style: string[] = [];
   let from = 0;
-  // eslint-disable-next-line no-control-regex
   for (const found of line.matchAll(/\x1b\[([\d;?]*)([A-Za-z])|\x1b\][^\x07]*\x07|[\x00-\x08\x0b-\x1f]/g)) {
     if (found.index > from)
       out.push({ text: line.slice(from, found.index), style: style.join(" ") });
