@@ -123,6 +123,8 @@ test("problems are shown while one types", async () => {
   await page.getByText("No problems found.").waitFor();
   await editor.fill("protocolVersion: 2\nname: x\ntpye: job\n");
   await page.getByText(/tpye/).nth(1).waitFor();
+  await page.getByRole("button", { name: "Submit job" }).click();
+  assert.match(await page.getByRole("alert").innerText(), /^\d+:\d+ [^{]*tpye[^{]*$/); // no JSON
 });
 
 test("how long a job would wait is told before it is submitted", async () => {

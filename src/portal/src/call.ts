@@ -36,11 +36,24 @@ export function addressOf(name: keyof typeof ways, values: Values = {}): URL {
   return url;
 }
 
+interface Finding { text?: string; line?: number; column?: number; help?: string }
+
+/* What is wrong with a job file is a list as JSON, for the clients of OpenPAI. */
+function readable(message: string): string {
+  try {
+    const found = JSON.parse(message) as unknown;
+    return !Array.isArray(found) ? message : (found as Finding[]).map(({ text = "", line, column, help }) =>
+      `${line === undefined ? "" : `${line}:${column} `}${text}${help ? `; ${help}` : ""}`).join("\n");
+  } catch {
+    return message;
+  }
+}
+
 async function failureOf(response: Response): Promise<CallError> {
   const text = await response.text();
   try {
     const told = JSON.parse(text) as { code?: string; message?: string };
-    return new CallError(response.status, told.code ?? "", told.message ?? text);
+    return new CallError(response.status, told.code ?? "", readable(told.message ?? text));
   } catch {
     return new CallError(response.status, "", text || response.statusText);
   }
