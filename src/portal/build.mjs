@@ -19,7 +19,7 @@ const TYPES = {
 const FIRST_VIEW = 120 * 1024, ALL = 900 * 1024; // bytes, packed
 
 const result = await build({
-  entryPoints: ["src/main.tsx", "src/parts/wait_worker.ts", "src/styles.css"],
+  entryPoints: ["src/main.tsx", "src/parts/wait_worker.ts", "src/world/worker.ts", "src/styles.css"],
   bundle: true, splitting: true, format: "esm", target: "es2022", minify: true,
   jsx: "automatic", jsxImportSource: "preact", legalComments: "none", logLevel: "warning",
   outdir: "files", write: false, metafile: true,
@@ -39,6 +39,7 @@ const page = readFileSync("src/page.html", "utf8")
   .replace("SCRIPT", `/portal/${named("main", ".js")}`)
   .replace("CHECK", `/portal/${named("check", ".wasm")}`)
   .replace("CORE", `/portal/${named("openpai", ".wasm")}`)
+  .replace("WORLD", `/portal/${named("worker", ".js")}`)
   .replace("WAIT", `/portal/${named("wait_worker", ".js")}`);
 files.set("index.html", Buffer.from(page));
 

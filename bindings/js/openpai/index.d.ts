@@ -255,6 +255,39 @@ export class WhatIf {
   free(): void;
 }
 
+// --- replays -------------------------------------------------------------------
+
+/** A scheduler's log, which can be asked at any time of it. A time is microseconds, or a
+ * text: "2026-05-01 14:05", "+2h" behind its begin, "-30m" before its end, "begin", "end". */
+export class Replay {
+  private constructor();
+  /** `policy`: a built-in one, which decides instead of the log's own, or the one of yours
+   * that the log names. `check`: a snapshot in the middle that is not what the lines before
+   * it make is an error. */
+  static parse(text: Text, options?: {
+    policy?: PolicyLike | null; options?: Record<string, unknown>; check?: boolean }): Replay;
+  /** The times of its first and of its last line. */
+  readonly range: [number, number];
+  /** Goes to a time, later or earlier; PAI_ENOTFOUND: the log has no such time. */
+  at(time: number | string): SchedulerView;
+  /** Takes the next line, unless it is later; false: there is none. */
+  step(until?: number | string): boolean;
+  /** The scheduler as it was; it goes where the replay goes. */
+  readonly scheduler: SchedulerView;
+  /** What the line of the last step has decided. */
+  readonly decisions: Decision[];
+  /** Number of the last line that was taken, from 1. */
+  readonly line: number;
+  /** Lines left out, because another policy has not done what they tell of. */
+  readonly skipped: number;
+  time(time: number | string): number;
+  showTime(time: number): string;
+  /** How a request waited; under another policy, when it would have started. */
+  story(id: number, options?: { policy?: string; options?: Record<string, unknown>;
+                                grain?: number; format?: "text" | "json" }): string;
+  free(): void;
+}
+
 // --- simulations ---------------------------------------------------------------
 
 export interface TraceOptions {

@@ -5,6 +5,7 @@ import { forecastClasses, futuresOf } from "./forecast.js";
 import { hivedClass } from "./hived.js";
 import { jobClasses } from "./job.js";
 import { calls } from "./openpai_calls.js";
+import { replayClass } from "./replay.js";
 import { schedulerClasses } from "./scheduler.js";
 import { simulationClasses } from "./simulation.js";
 
@@ -20,6 +21,7 @@ export const { Cluster } = clusters;
 export const { Scheduler, SchedulerView } = schedulers;
 export const { Trace, Simulation, SimReport, Comparison, simulate, compare } = simulations;
 export const { History, Forecast, WhatIf } = forecasts;
+export const { Replay } = replayClass(core, schedulers);
 export const { HiveD } = hivedClass(core);
 export { PolicyHost } from "./policy.js";
 export { OpenpaiError } from "./error.js";

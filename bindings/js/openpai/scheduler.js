@@ -11,7 +11,7 @@ function decided({ decision, tasks, places = [], ...rest }) {
            tasks: places.map((place) => ({ gpus: [], ...place })) };
 }
 
-function decisions(list) {
+export function decisions(list) {
   return list === null ? null : list.map(decided);
 }
 

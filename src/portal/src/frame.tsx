@@ -28,6 +28,7 @@ export const PAGES: Page[] = [
   { path: "virtual-clusters", text: "virtualClusters", show: lazy(() => import("./pages/virtual_clusters"), "VirtualClusters") },
   { path: "alerts", text: "alerts", show: lazy(() => import("./pages/alerts"), "Alerts") },
   { path: "users", text: "users", admin: true, show: lazy(() => import("./pages/users"), "Users") },
+  { path: "time", text: "timeTravel", hidden: true, show: lazy(() => import("./pages/time/time"), "Time") },
   { path: "profile", text: "profile", hidden: true, show: lazy(() => import("./pages/profile"), "Profile") },
 ];
 

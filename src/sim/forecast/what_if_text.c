@@ -164,6 +164,26 @@ static void put_view(pai__json_writer *j, const pai_what_if_view *v)
   pai__json_put_bool(j, "unlike", v->unlike != 0);
 }
 
+/* How the start of a request changes, as the text says it. */
+static void put_difference(pai__json_writer *j, const pai_what_if *w,
+                           const pai__future_wait *b)
+{
+  const pai__future_wait *a = pai__forecast_find(w->before, b->id);
+  int order = a != NULL ? pai__compare_starts(w, a, b) : 0;
+  bool both = a != NULL && a->p50 != INT64_MAX && b->p50 != INT64_MAX;
+
+  pai__json_begin_object(j);
+  pai__json_put_id(j, "id", b->id);
+  pai__json_put_known(j, "change",
+                      a == NULL             ? "new"
+                      : order < 0           ? "sooner"
+                      : order == 0          ? "same"
+                      : b->p50 == INT64_MAX ? "never"
+                                            : "later");
+  pai__put_time(j, "longer", both ? pai__waits_longer(w, a) : INT64_MAX);
+  pai__json_end_object(j);
+}
+
 static void put_what_if(pai__json_writer *j, const void *what)
 {
   const pai_what_if *w = what;
@@ -172,6 +192,10 @@ static void put_what_if(pai__json_writer *j, const void *what)
   pai__json_put_array(j, "at_once");
   for (size_t i = 0; i < w->nturned; i++)
     put_turned(j, &w->turned[i]);
+  pai__json_end_array(j);
+  pai__json_put_array(j, "waits");
+  for (uint32_t i = 0; i < w->after->nwaits; i++)
+    put_difference(j, w, &w->after->waits[i]);
   pai__json_end_array(j);
   pai__json_put_object(j, "before");
   pai__put_forecast(j, w->before);

@@ -8,7 +8,7 @@ import { native, temporary, thrown, whole } from "./shared.mjs";
 import { CLUSTER, HOUR, WORLDS, inputs, simulated, tried } from "./worlds.mjs";
 
 const openpai = await whole();
-const { Cluster, Simulation, SimReport, Trace, compare, simulate } = openpai;
+const { Cluster, Replay, Simulation, SimReport, Trace, compare, simulate } = openpai;
 const given = inputs(openpai);
 const cluster = Cluster.parse(given.description), trace = Trace.parse(given.trace);
 
@@ -53,6 +53,38 @@ test("a simulation is halted, looked at, and goes on", () => {
   assert.equal(thrown(() => scheduler.fork().send({ event: "none" })).code, "PAI_EINVAL");
   assert.equal(simulation.step(), false);
   assert.equal(simulation.report().toJson(), simulate(cluster, trace).toJson());
+});
+
+test("a log is asked at any time, as the program is", () => {
+  const lines = [];
+  simulate(cluster, trace, { policy: "fifo", log: (text) => lines.push(text) });
+  const path = temporary("replay.log", lines.join(""));
+  const replay = Replay.parse(lines.join(""));
+  const [begin, end] = replay.range;
+  assert.ok(begin === 0 && end > HOUR);
+  assert.equal(thrown(() => replay.scheduler.now).code, "PAI_EINVAL"); // before the first line
+  const late = replay.at("end").save();
+  assert.equal(replay.at(begin).sums.requests, 0);
+  for (const time of ["+10h", "+3h", "+40h"]) {
+    const queue = JSON.parse(native(["at", time, "queue", "--json", "--log", path]));
+    assert.deepEqual(replay.at(time).requests.map(({ id }) => id),
+                     (queue.requests ?? queue).map(({ id }) => id));
+  }
+  const kept = replay.at("+10h").fork(), text = kept.save();
+  assert.equal(replay.at(end).save(), late);
+  assert.equal(kept.save(), text);
+  assert.equal(replay.showTime(12500000), "@12.500000");
+  const id = kept.queue[0].id;
+  assert.equal(replay.story(id, { policy: "backfill" }), native(["sched", "story", path, String(id), "--policy", "backfill"]));
+  replay.at(begin);
+  let started = 0;
+  while (replay.step())
+    started += replay.decisions.filter(({ kind }) => kind === "start").length;
+  assert.ok(started > 0 && replay.line > started && replay.skipped === 0);
+  assert.equal(thrown(() => replay.at("+99w")).code, "PAI_ENOTFOUND");
+  assert.equal(thrown(() => Replay.parse("{}\n").range).code, "PAI_EINVAL");
+  assert.throws(() => Replay.parse("", { polcy: "fifo" }), /no option polcy/);
+  assert.equal(Replay.parse(lines.join(""), { policy: "backfill" }).at("end").sums.policy, "backfill");
 });
 
 test("a simulation under a policy of one's own", () => {

@@ -1,6 +1,6 @@
 // typed_use.mts - what users of TypeScript write
 import {
-  Cluster, Decision, Draft, Job, OpenpaiError, PolicyHost, Role, Scheduler,
+  Cluster, Decision, Draft, Job, OpenpaiError, PolicyHost, Replay, Role, Scheduler,
   SchedulingPolicy, SimReport, Simulation, Trace, When, compare, init, simulate,
 } from "openpai";
 import { Job as Checked, init as initCheck } from "openpai/check";
@@ -38,11 +38,12 @@ export async function use(text: string): Promise<string> {
   const simulation = new Simulation(cluster, trace, { onJob: (job) => job.id });
   simulation.scheduler.fork().cancel(1);
   const sooner: number = scheduler.whatIf([{ event: "cancel", id: 1 }]).sooner;
+  const [begin, end]: [number, number] = Replay.parse(text, { check: true }).range;
   // @ts-expect-error there is no such option
   simulate(cluster, trace, { sede: 1 });
   // @ts-expect-error a job does not change
   Job.parse(text).name = "other";
-  return [valid, roles.length, decisions.length, later, report.wait_mean, sooner,
+  return [valid, begin, end, roles.length, decisions.length, later, report.wait_mean, sooner,
           compare([report]).toHtml()].join();
 }
 

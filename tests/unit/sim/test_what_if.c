@@ -379,6 +379,25 @@ TEST(changes_do_as_told)
   }
 }
 
+TEST(programs_read_each_start)
+{
+  pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
+  pai_what_if *w;
+
+  o.runs = 5;
+  w = what_if(queue("fifo", NULL), NULL, cancel(2), &o);
+  learned_says(text_of(w, PAI_FORMAT_JSON),
+               "\"waits\":["
+               "{\"id\":3,\"change\":\"sooner\",\"longer\":-100000000},"
+               "{\"id\":4,\"change\":\"sooner\",\"longer\":-100000000}]");
+  w = what_if(queue("priority", NULL), NULL, changes[2].event, &o);
+  learned_says(text_of(w, PAI_FORMAT_JSON),
+               "{\"id\":9,\"change\":\"new\",\"longer\":null}");
+  w = what_if(queue("fifo", NULL), NULL, changes[0].event, &o);
+  learned_says(text_of(w, PAI_FORMAT_JSON),
+               "\"waits\":[{\"id\":3,\"change\":\"same\",\"longer\":0},");
+}
+
 static int submit_text(const pai_alloc *alloc, void *user_data)
 {
   pai_forecast_options o = PAI_FORECAST_OPTIONS_INIT;
