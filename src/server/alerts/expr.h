@@ -57,6 +57,8 @@ void pai__alert_expr_free(pai__alert_expr *e); /* NULL is allowed */
 pai_time pai__alert_expr_wait(const pai__alert_expr *e);
 /* Returns name I of a metric in the expression, or NULL. */
 const char *pai__alert_expr_metric(const pai__alert_expr *e, size_t i);
+/* Returns whether a part is such as rate(x[5m]). */
+bool pai__alert_expr_has_window(const pai__alert_expr *e);
 /* Parses a duration such as 30s, 5m, 1h30m or 2d; returns 0 if it is none. */
 pai_time pai__alert_duration(const char *text, size_t len);
 

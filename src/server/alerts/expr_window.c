@@ -160,3 +160,11 @@ int pai__expr_window_read(pai__alert_result *out, const pai__expr_node *node,
   }
   return rc;
 }
+
+bool pai__alert_expr_has_window(const pai__alert_expr *e)
+{
+  for (const pai__expr_node *n = e->nodes; n != NULL; n = n->next)
+    if (n->kind == PAI__EXPR_WINDOW)
+      return true;
+  return false;
+}

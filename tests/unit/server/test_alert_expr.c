@@ -10,18 +10,17 @@
 
 #define MINUTE INT64_C(60000000)
 
-static const char metrics[] =
-  "# HELP t x\n"
-  "t{minor_number=\"0\"} 80\n"
-  "t{minor_number=\"1\"} 90\n"
-  "used{b=\"2\",a=\"x\"} 50\n"
-  "used{a=\"y\",b=\"2\"} 20\n"
-  "all{a=\"x\",b=\"2\"} 100\n"
-  "all{a=\"y\",b=\"2\"} 0\n"
-  "quoted{name=\"a \\\"b\\\"\"} 1\n"
-  "load 3\n"
-  "broken{a=1} 2\n"
-  "unwanted 1\n";
+static const char metrics[] = "# HELP t x\n"
+                              "t{minor_number=\"0\"} 80\n"
+                              "t{minor_number=\"1\"} 90\n"
+                              "used{b=\"2\",a=\"x\"} 50\n"
+                              "used{a=\"y\",b=\"2\"} 20\n"
+                              "all{a=\"x\",b=\"2\"} 100\n"
+                              "all{a=\"y\",b=\"2\"} 0\n"
+                              "quoted{name=\"a \\\"b\\\"\"} 1\n"
+                              "load 3\n"
+                              "broken{a=1} 2\n"
+                              "unwanted 1\n";
 
 typedef struct world {
   pai__alert_samples samples;
@@ -194,8 +193,8 @@ TEST(windows_and_waiting)
   assert_int_equal(pai__alert_duration("2d", 2), 2 * 1440 * MINUTE);
   assert_int_equal(pai__alert_duration("5", 1), 0);
   assert_int_equal(pai__alert_duration("99999999999999999999s", 21), 0);
-  assert_ok(pai__alert_expr_parse(&e, &pai__libc_alloc, text, strlen(text),
-                                  NULL));
+  assert_ok(
+    pai__alert_expr_parse(&e, &pai__libc_alloc, text, strlen(text), NULL));
   assert_int_equal(pai__alert_expr_wait(e), 90 * MINUTE);
   assert_string_equal(pai__alert_expr_metric(e, 0), "load");
   assert_null(pai__alert_expr_metric(e, 2));
@@ -204,7 +203,9 @@ TEST(windows_and_waiting)
   /* a second each second, then the counter begins anew, then it rests */
   for (int i = 0; i < 12; i++) {
     (void)snprintf(line, sizeof(line), "load %d\n",
-                   i < 4 ? 60 * i : i == 4 ? 60 : 60);
+                   i < 4    ? 60 * i
+                   : i == 4 ? 60
+                            : 60);
     read_metrics(&w, &pai__libc_alloc, line);
     assert_ok(pai__alert_expr_remember(e, &w.samples, i * MINUTE));
     assert_ok(write_result(&w, e, i * MINUTE));
@@ -223,8 +224,9 @@ TEST(windows_and_waiting)
 
 TEST_FAULTS(memory_may_lack)
 {
-  static const char text[] = "sum by (a) (rate(t{x=~\"a.*\"}[5m])) > 1 and on "
-                             "(a) used / all > 0.3 or max(t) unless quoted for 5m";
+  static const char text[] =
+    "sum by (a) (rate(t{x=~\"a.*\"}[5m])) > 1 and on "
+    "(a) used / all > 0.3 or max(t) unless quoted for 5m";
   pai__alert_expr *e = NULL;
   world w;
   int rc = pai__alert_expr_parse(&e, alloc, text, strlen(text), NULL);
@@ -252,9 +254,10 @@ TEST_FAULTS(memory_may_lack)
 TEST(random_texts)
 {
   static const char *const words[] = {
-    "t",   "used", "load",  "(",    ")",   "{",   "}",      "a=\"x\"", ",",
-    " > ", " < ",  " and ", " or ", "sum", " by", "rate",   "[5m]",    "5",
-    "-",   "*",    "/",     " for 5m", "\"", "=~", " unless ", "on(a)", "\xff"
+    "t",       "used", "load", "(",        ")",     "{",    "}",
+    "a=\"x\"", ",",    " > ",  " < ",      " and ", " or ", "sum",
+    " by",     "rate", "[5m]", "5",        "-",     "*",    "/",
+    " for 5m", "\"",   "=~",   " unless ", "on(a)", "\xff"
   };
   unsigned seed = 7, valid = 0;
   world w;
