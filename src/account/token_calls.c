@@ -14,8 +14,9 @@ static int check_request(const pai_token_request *r, pai_error **err)
   for (size_t i = 0; i < len; i++)
     if ((unsigned char)r->name[i] < ' ' || r->name[i] == 0x7f)
       return pai__invalid(err, "\"name\" must have no control characters");
-  if ((r->scopes & ~(unsigned)PAI_SCOPE_ALL) != 0)
-    return pai__invalid(err, "\"scopes\" must be of read, submit and admin");
+  if ((r->scopes & ~(unsigned)(PAI_SCOPE_ALL | PAI_SCOPE_ALERTS)) != 0)
+    return pai__invalid(
+      err, "\"scopes\" must be of read, submit, admin and alerts");
   if (r->lifetime < 0 || r->lifetime > INT64_MAX / 4)
     return pai__invalid(err, "\"expiration\" is out of range");
   return PAI_OK;
@@ -58,7 +59,8 @@ int pai_accounts_new_token(pai_accounts *a, const char *user, int application,
 /* --- output -------------------------------------------------------------- */
 
 /* By bit, from the lowest. */
-static const char *const scope_names[] = { "read", "submit", "admin" };
+static const char *const scope_names[] = { "read", "submit", "admin",
+                                           "alerts" };
 
 unsigned pai_scope_of(const char *name)
 {

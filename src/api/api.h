@@ -140,6 +140,7 @@ enum pai__api_right {
                           place */
   PAI__OF_ADMIN,
   PAI__OF_ADMIN_PERSONS, /* administrators, but no application token */
+  PAI__OF_ALERT_SENDERS, /* administrators, also with a token for alerts only */
   PAI__RIGHTS
 };
 

@@ -86,6 +86,10 @@ static int classify_result(pai__http_request *r)
   case CURLE_TOO_MANY_REDIRECTS:
     return pai__fail(&r->error, PAI_EIO, "%s redirects in a circle",
                      r->http->place);
+  case CURLE_USE_SSL_FAILED:
+    (void)pai__fail(&r->error, PAI_EPERM, "%s offers no TLS", r->http->place);
+    pai__error_help(&r->error, "use a mail server with TLS");
+    return PAI_EPERM;
   case CURLE_UNSUPPORTED_PROTOCOL:
     if (says(r, "HTTP/0.9")) /* the answer has no valid head */
       return broke(r, PAI_NO_ANSWER_LOST, "no answer from");
@@ -99,7 +103,8 @@ static int classify_result(pai__http_request *r)
 int pai__http_classify(pai__http_request *r)
 {
   /* A head that curl made up has no status. */
-  if (!r->canceled && r->done && r->result == CURLE_OK && r->head)
+  if (!r->canceled && r->done && r->result == CURLE_OK &&
+      (r->head || r->want.mail != NULL))
     return PAI_OK;
   if (r->http->socket != NULL)
     classify_unix(r);

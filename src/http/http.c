@@ -428,6 +428,9 @@ int pai__http_new(pai__http **out, const pai_alloc *alloc, pai_loop *loop,
   http->alloc = *alloc;
   http->loop = loop;
   http->connect_time = options->connect_time;
+  http->may_connect = options->may_connect;
+  http->guard = options->guard;
+  http->plain_mail = options->plain_mail;
   if (!keep(http, options) || !open_multi(http) ||
       pai__timer_new(&http->timer, alloc, loop, on_timer, http) < 0 ||
       pai__loop_step_new(&http->step, alloc, loop, on_step, http) < 0) {

@@ -26,7 +26,20 @@ typedef struct pai__http_options {
   /* The same as PEM texts, instead of files. */
   const char *ca, *cert, *key;
   pai_time connect_time; /* time limit for connecting */
+  /* NULL: any address; or returns whether a connection may be made to the
+   * address (a struct sockaddr), which a name has led to. */
+  bool (*may_connect)(void *user_data, const void *address);
+  void *guard;     /* its user_data */
+  bool plain_mail; /* mail may be sent without TLS */
 } pai__http_options;
+
+/* A mail, instead of an HTTP request: the URL begins with smtp:// or
+ * smtps://, and the body is the message with its headers. */
+typedef struct pai__http_mail {
+  const char *from;
+  const char *const *to;       /* ended by NULL */
+  const char *user, *password; /* NULL: no login */
+} pai__http_mail;
 
 /* A request to make.  All of it is borrowed until on_done.  Texts have no
  * control characters. */
@@ -40,7 +53,8 @@ typedef struct pai__http_want {
   const char *range;         /* "bytes=N-", or NULL */
   const char *last_event;    /* id of the last event received from a stream, or
                                 NULL */
-  const void *body;          /* NULL: none */
+  const pai__http_mail *mail; /* NULL: an HTTP request */
+  const void *body;           /* NULL: none */
   size_t body_len;
   pai_time total_time; /* limit of the whole request; 0: none */
   pai_time idle_time;  /* limit of the time without data, in whole seconds; 0:
@@ -193,6 +207,8 @@ int pai__http_open_unix(int *fd, void *address, unsigned *len, int *folder,
 /* Checks that the process at the other end belongs to this user: PAI_OK or
  * PAI_EPERM. */
 int pai__http_check_unix(int fd, const char *path, pai_error **err);
+/* Creates a socket of those kinds, as socket(); -1: failed. */
+int pai__http_open_socket(int family, int type, int protocol);
 /* Sets the error for a failed connect, by errno. */
 int pai__http_fail_unix(int error, const char *path, pai_error **err);
 

@@ -13,6 +13,9 @@ struct pai__http {
   char *socket, *place, *proxy, *ca_file, *cert_file, *key_file;
   char *ca, *cert, *key;
   pai_time connect_time;
+  bool (*may_connect)(void *user_data, const void *address);
+  void *guard;
+  bool plain_mail;
   CURLM *multi;
   pai__timer *timer;
   pai__loop_step *step; /* `multi` is only changed in this step or in a poll's
@@ -44,8 +47,10 @@ struct pai__http_request {
                                         spare ones */
   CURL *easy;
   struct curl_slist *headers;
-  char *headers_text; /* the texts that `headers` was made of */
-  bool own_method;    /* a method was set that curl would not choose itself */
+  char *headers_text;         /* the texts that `headers` was made of */
+  struct curl_slist *mail_to; /* of a mail */
+  size_t mail_sent;           /* bytes of its body */
+  bool own_method; /* a method was set that curl would not choose itself */
   pai__http_want want;
   pai_time asked; /* start time, if the request has a time limit */
   char why[CURL_ERROR_SIZE];
@@ -76,6 +81,11 @@ void pai__http_request_free(pai__http_request *r); /* frees it, without
 /* http.c: restores the signals blocked while curl may create a thread.  Call
  * it before any callback of the host. */
 void pai__http_unblock(pai__http *http);
+
+/* mail.c: set up a request that is a mail; return whether a server's URL is
+ * one for mail. */
+bool pai__http_set_mail(pai__http_request *r);
+bool pai__http_is_mail(const char *url);
 
 /* headers.c: sets the request's headers.  False: out of memory. */
 bool pai__http_set_headers(pai__http_request *r);

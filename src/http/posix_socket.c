@@ -12,6 +12,8 @@
 #include "http/http.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,4 +92,13 @@ int pai__http_open_unix(int *fd, void *address, unsigned *len, int *folder,
   if (pai__socket_open(fd, address, len, folder, path) < 0)
     return pai__http_fail_unix(errno, path, err);
   return PAI_OK;
+}
+
+int pai__http_open_socket(int family, int type, int protocol)
+{
+  int fd = socket(family, type, protocol);
+
+  if (fd >= 0)
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return fd;
 }

@@ -38,6 +38,27 @@ static curl_socket_t on_open(void *user_data, curlsocktype purpose,
   return fd;
 }
 
+/* Gives curl a socket for an address that a name has led to, if the caller
+ * allows connections to it. */
+static curl_socket_t on_open_guarded(void *user_data, curlsocktype purpose,
+                                     struct curl_sockaddr *address)
+{
+  pai__http_request *r = user_data;
+  const pai__http *http = r->http;
+
+  (void)purpose;
+  pai__http_unblock(r->http);
+  if (http->may_connect(http->guard, &address->addr))
+    return pai__http_open_socket(address->family, address->socktype,
+                                 address->protocol);
+  pai_error_free(r->error);
+  r->error = NULL;
+  (void)pai__fail(&r->error, PAI_EPERM,
+                  "%s leads to a private address that is not allowed",
+                  http->place);
+  return CURL_SOCKET_BAD;
+}
+
 /* Checks the connection before anything is sent over it: may the request be
  * sent, and who listens? curl calls this a second time after an old connection
  * broke, and for a redirect. */
@@ -191,15 +212,19 @@ static bool set_identities(CURL *easy, const pai__http *http)
          set_pem(easy, CURLOPT_SSLKEY_BLOB, http->key);
 }
 
-static bool set_protocols(CURL *easy, bool secure)
+static bool set_protocols(CURL *easy, const char *place, bool secure)
 {
+  bool mail = pai__http_is_mail(place);
+
 #if LIBCURL_VERSION_NUM >= 0x075500
-  return set(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
+  return set(easy, CURLOPT_PROTOCOLS_STR,
+             mail ? "smtp,smtps" : "http,https") &&
          set(easy, CURLOPT_REDIR_PROTOCOLS_STR,
              secure ? "https" : "http,https");
 #else
   return set_number(easy, CURLOPT_PROTOCOLS,
-                    CURLPROTO_HTTP | CURLPROTO_HTTPS) &&
+                    mail ? CURLPROTO_SMTP | CURLPROTO_SMTPS
+                         : CURLPROTO_HTTP | CURLPROTO_HTTPS) &&
          set_number(easy, CURLOPT_REDIR_PROTOCOLS,
                     secure ? CURLPROTO_HTTPS
                            : CURLPROTO_HTTP | CURLPROTO_HTTPS);
@@ -259,7 +284,11 @@ static bool set_tcp(pai__http_request *r)
            CURLE_OK &&
          set(easy, CURLOPT_RESOLVER_START_DATA, r->http) &&
          set_number(easy, CURLOPT_MAXREDIRS, MOST_REDIRECTS) &&
-         set_protocols(easy, secure);
+         (http->may_connect == NULL ||
+          (curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION,
+                            on_open_guarded) == CURLE_OK &&
+           set(easy, CURLOPT_OPENSOCKETDATA, r))) &&
+         set_protocols(easy, http->place, secure);
 }
 
 static bool set_callbacks(pai__http_request *r)
@@ -356,12 +385,14 @@ static bool set_request(pai__http_request *r)
        follow = r->http->socket == NULL && want->body == NULL &&
                 (head || strcmp(want->method, "GET") == 0);
 
-  return set_method(r, head) && set(easy, CURLOPT_URL, want->url) &&
+  return (want->mail != NULL ? pai__http_set_mail(r) : set_method(r, head)) &&
+         set(easy, CURLOPT_URL, want->url) &&
          set_number(easy, CURLOPT_FOLLOWLOCATION, follow) &&
          set_number(easy, CURLOPT_NOPROGRESS, want->on_sent == NULL) &&
          set_number(easy, CURLOPT_LOW_SPEED_TIME,
                     (long)((want->idle_time + 999999) / 1000000)) &&
-         set_age(r) && set_connection(r) && pai__http_set_headers(r);
+         set_age(r) && set_connection(r) &&
+         (want->mail != NULL || pai__http_set_headers(r));
 }
 
 /* --- creation and reuse -------------------------------------------------- */
@@ -384,6 +415,7 @@ void pai__http_request_free(pai__http_request *r)
   if (r->easy != NULL)
     curl_easy_cleanup(r->easy);
   curl_slist_free_all(r->headers);
+  curl_slist_free_all(r->mail_to);
   pai__strfree(alloc, r->headers_text);
   pai_error_free(r->error);
   pai__socket_end(r->folder);
@@ -467,7 +499,7 @@ void pai__http_request_end(pai__http_request *r)
   r->error = NULL;
   r->folder = -1;
   if (http->nspare == MOST_SPARE || http->closing ||
-      r->want.on_connected != NULL) {
+      r->want.on_connected != NULL || r->want.mail != NULL) {
     pai__http_request_free(r);
     return;
   }

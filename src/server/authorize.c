@@ -335,7 +335,7 @@ static bool has_scope(pai__request *r)
                !route->submits;
 
   if ((r->caller.scopes & (reads ? PAI_SCOPE_READ : PAI_SCOPE_SUBMIT)) != 0 ||
-      route->right == PAI__OF_ADMIN)
+      route->right == PAI__OF_ADMIN || route->right == PAI__OF_ALERT_SENDERS)
     return true;
   return refuse_scope(r, reads ? "read" : "submit");
 }
@@ -358,6 +358,14 @@ static bool is_told_by_head(const pai__request *r)
            right == PAI__OF_READERS));
 }
 
+/* A token for alerts gives no other right of an administrator. */
+static bool may_send_alerts(pai__request *r)
+{
+  return ((r->caller.scopes & PAI_SCOPE_ALERTS) != 0 &&
+          pai_accounts_is_admin(r->server->accounts, r->caller.name)) ||
+         want_admin(r);
+}
+
 static bool may(pai__request *r)
 {
   switch (r->route->right) {
@@ -367,6 +375,7 @@ static bool may(pai__request *r)
   case PAI__OF_ALL:
   case PAI__OF_USERS:
   case PAI__OF_PERSONS: return true;
+  case PAI__OF_ALERT_SENDERS: return may_send_alerts(r);
   default: /* routes without a named right are for administrators */
     return want_admin(r);
   }

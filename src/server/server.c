@@ -3,7 +3,7 @@
  */
 #include "server/calls/quotas.h"
 #include "server/streams/reading.h"
-#include "server/monitor/alerts.h"
+#include "server/alerts/alerts.h"
 #include "server/http/listener.h"
 #include "server/streams/feed.h"
 #include "server/oidc/provider.h"
@@ -42,6 +42,7 @@ static void free_server(pai_server *server)
   pai__limit_dispose(&server->lists);
   pai__limit_dispose(&server->submits);
   pai__nets_free(server->nets, &alloc);
+  pai__strfree(&alloc, server->root);
   pai__strfree(&alloc, server->uploads);
   pai__strfree(&alloc, server->prefix);
   pai__strfree(&alloc, server->cors);
@@ -64,7 +65,8 @@ static bool is_idle(const pai_server *server)
   for (const pai__request *r = server->first; r != NULL; r = r->after)
     if (server->closing == 1 || r->suspended)
       return false;
-  return pai__oidc_is_over(server->oidc) && pai__reading_is_over(server);
+  return pai__oidc_is_over(server->oidc) && pai__reading_is_over(server) &&
+         pai__alerts_are_over(server);
 }
 
 void pai__server_check_end(pai_server *server)
@@ -136,6 +138,7 @@ void pai_server_close(pai_server *server, pai_closed_cb closed,
   }
   end_streams(server);
   pai__oidc_shut(server->oidc);
+  pai__alerts_shut(server);
   pai__timer_start(server->grace, GRACE);
   pai__loop_step_ask(server->step);
 }
@@ -240,6 +243,7 @@ static bool copy_texts(pai_server *server, const pai_server_options *o)
     pai__buf_str(&b, o->root);
   else if (slash != NULL)
     pai__buf_add(&b, o->socket, (size_t)(slash - o->socket));
+  server->root = pai__strdup(&server->alloc, pai__buf_text(&b));
   pai__buf_str(&b, "/code");
   server->uploads = pai__buf_take(&b);
   while (prefix > 0 && o->prefix[prefix - 1] == '/')
@@ -251,8 +255,8 @@ static bool copy_texts(pai_server *server, const pai_server_options *o)
     pai__strdup(&server->alloc, o->cors_origin != NULL ? o->cors_origin
                                 : o->hived != NULL     ? ""
                                                        : "*");
-  return server->uploads != NULL && server->cors != NULL &&
-         (prefix == 0 || server->prefix != NULL);
+  return server->root != NULL && server->uploads != NULL &&
+         server->cors != NULL && (prefix == 0 || server->prefix != NULL);
 }
 
 static int make_limits(pai_server *s, const pai_server_options *o)
@@ -295,9 +299,11 @@ static int begin(pai_server *server, const pai_server_options *o,
       pai__timer_new(&server->grace, &server->alloc, server->loop,
                      on_grace_over, server) < 0 ||
       pai__loop_step_new(&server->step, &server->alloc, server->loop, on_step,
-                         server) < 0 ||
-      (server->platform != NULL && pai__alerts_begin(server) < 0))
+                         server) < 0)
     return pai__oom(err);
+  if (server->platform != NULL &&
+      (rc = pai__alerts_begin(server, server->root, err)) < 0)
+    return rc;
   rc =
     pai__nets_new(&server->nets, &server->alloc,
                   o->trusted_proxies != NULL ? o->trusted_proxies : "", err);

@@ -48,6 +48,7 @@ struct pai_server {
   pai__log log;
   void (*on_shutdown)(void *user_data, int kill);
   void *user_data;
+  char *root;    /* of the platform */
   char *uploads; /* folder for uploaded code until its job is submitted */
   char *self;    /* the user of this process */
   pai__server_listener *listeners;
@@ -71,7 +72,7 @@ struct pai_server {
   void *closed_data;
   struct pai__packer *packer;               /* of pack.c, or NULL */
   struct pai__usage_sampler *usage_sampler; /* of usage_sampler.c, or NULL */
-  struct pai__watched *watched;             /* of alerts_look.c, or NULL */
+  struct pai__watched *watched;             /* of alerts/, or NULL */
   struct pai__estimate_wait
     *estimate_waits;                 /* of estimate.c: estimates in progress */
   struct pai__user_upload *uploaded; /* of quotas.c: uploads of each user */

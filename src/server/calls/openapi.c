@@ -42,6 +42,8 @@ static const char *const right_errors[PAI__RIGHTS] = {
   [PAI__OF_ADMIN] = "401 UnauthorizedUserError, 403 ForbiddenUserError",
   [PAI__OF_ADMIN_PERSONS] =
     "401 UnauthorizedUserError, 403 ForbiddenUserError",
+  [PAI__OF_ALERT_SENDERS] =
+    "401 UnauthorizedUserError, 403 ForbiddenUserError",
 };
 
 /* Adds the codes that a list like "404 NoJobError, ..." has for a status. */

@@ -61,7 +61,8 @@ static bool read_request(pai__request *r, pai_token_request *out)
   if (out->scopes != 0 || pai__tree_get(form, 0, "scopes") == PAI__NO_NODE)
     return true;
   pai__answer_error(r, 400, "InvalidParametersError",
-                    "\"scopes\" must be a list of read, submit and admin");
+                    "\"scopes\" must be a list of read, submit, admin and "
+                    "alerts");
   return false;
 }
 

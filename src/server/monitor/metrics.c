@@ -162,6 +162,23 @@ static void write_processors(pai__buf *out, const pai_sample *sample)
   }
 }
 
+/* The file system of the platform's root. */
+static void write_file_system(pai__buf *out, const pai_sample *sample)
+{
+  pai_sample_file_system f = { .struct_size = sizeof(f) };
+
+  if (pai_sample_get_file_system(sample, 0, &f) < 0 || f.total <= 0)
+    return;
+  const pai__metric rows[] = {
+    { "node_filesystem_size_bytes", "gauge", "Size of the file system.",
+      "{mountpoint=\"root\"}", .value = (uint64_t)f.total },
+    { "node_filesystem_avail_bytes", "gauge",
+      "Space of the file system that is free for this user.",
+      "{mountpoint=\"root\"}", .value = (uint64_t)f.free },
+  };
+  pai__metrics_write(out, rows, PAI__LEN(rows));
+}
+
 static void write_loads(pai__buf *out, const pai_sample *sample)
 {
   pai_sample_machine m = { .struct_size = sizeof(m) };
@@ -178,6 +195,7 @@ static void write_loads(pai__buf *out, const pai_sample *sample)
       .value = (uint64_t)m.memory_available },
   };
   pai__metrics_write(out, rows, PAI__LEN(rows));
+  write_file_system(out, sample);
   write_processors(out, sample);
 }
 
@@ -221,32 +239,40 @@ static void write_pods(pai__buf *out, const pai__observed_tasks *tasks)
 
 /* --- all metrics --------------------------------------------------------- */
 
+int pai__metrics_text(pai__buf *out, pai_server *s,
+                      const pai__observed_machine *machine,
+                      const pai__observed_tasks *tasks,
+                      const pai_sample *sample)
+{
+  pai_platform_counts counts = { .struct_size = sizeof(counts) };
+  int rc = pai_platform_count(s->platform, &counts);
+
+  if (rc < 0)
+    return rc;
+  write_counts(out, &counts);
+  write_logins(out, s);
+  write_node(out, machine);
+  write_pods(out, tasks);
+  pai__metrics_gpus(out, s, sample, machine);
+  if (sample != NULL) {
+    write_loads(out, sample);
+    pai__metrics_tasks(out, s, sample, tasks);
+  }
+  pai__count_write(s, out);
+  return PAI_OK;
+}
+
 static int write_all(pai__request *r, const pai__observed_tasks *tasks,
                      pai_error **err)
 {
-  pai_platform_counts counts = { .struct_size = sizeof(counts) };
-  pai_server *s = r->server;
-  pai__buf *out = &r->answer;
   const pai_sample *sample;
   pai__observed_machine machine;
-  int rc = pai__observed_machine_read(&machine, s, err);
+  int rc = pai__observed_machine_read(&machine, r->server, err);
 
   if (rc == PAI_OK)
-    rc = pai__usage_sampler_take(&sample, s, tasks, err);
+    rc = pai__usage_sampler_take(&sample, r->server, tasks, err);
   if (rc == PAI_OK)
-    rc = pai_platform_count(s->platform, &counts);
-  if (rc == PAI_OK) {
-    write_counts(out, &counts);
-    write_logins(out, s);
-    write_node(out, &machine);
-    write_pods(out, tasks);
-    pai__metrics_gpus(out, s, sample, &machine);
-    if (sample != NULL) {
-      write_loads(out, sample);
-      pai__metrics_tasks(out, s, sample, tasks);
-    }
-    pai__count_write(s, out);
-  }
+    rc = pai__metrics_text(&r->answer, r->server, &machine, tasks, sample);
   pai__observed_machine_dispose(&machine);
   return rc;
 }

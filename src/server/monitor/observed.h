@@ -74,6 +74,12 @@ typedef struct pai__metric {
   const char *host_ip; /* label of the machine; NULL: none */
 } pai__metric;
 
+/* Writes all metrics, those of tasks of the given ones.  PAI_OK or an error. */
+int pai__metrics_text(pai__buf *out, pai_server *s,
+                      const pai__observed_machine *machine,
+                      const pai__observed_tasks *tasks,
+                      const pai_sample *sample);
+
 void pai__metrics_write(pai__buf *out, const pai__metric *rows, size_t n);
 /* Begins a metric whose samples the caller writes. */
 void pai__metric_head(pai__buf *out, const char *name, const char *type,

@@ -29,14 +29,14 @@ static int refuse(const char *path, pai_error **err)
   return PAI_EPERM;
 }
 
-/* The file decides who is an administrator. */
+/* The file decides who is an administrator, or where alerts go. */
 static int refuse_open(const char *path, pai_error **err)
 {
   (void)pai__fail(err, PAI_EPERM,
                   "other users can write %s, or it belongs to another user",
                   path);
   pai__error_help(
-    err, "run chmod go-w %s: the file decides who is an administrator", path);
+    err, "run chmod go-w %s: the server does what the file says", path);
   return PAI_EPERM;
 }
 

@@ -99,6 +99,7 @@ void end(scene *s)
     close_server(s);
   assert_ok(pai_loop_run(s->loop));
   pai_loop_free(s->loop);
+  free(s->platform.kept_text);
   assert_null(s->platform.readers);
   assert_null(s->platform.listeners);
   assert_int_equal(access(s->path, F_OK), -1); /* it was taken away */

@@ -144,6 +144,28 @@ int pai_platform_snapshot(pai_platform *p, pai_write_cb write, void *user_data,
   return say(p, write, user_data, "{\"snapshot\":1}\n", err);
 }
 
+int pai_platform_keep_text(pai_platform *p, const char *name, const char *text,
+                           pai_error **err)
+{
+  (void)name;
+  (void)err;
+  if (p->fail < 0)
+    return p->fail;
+  free(p->kept_text);
+  p->kept_text = text != NULL ? strdup(text) : NULL;
+  return PAI_OK;
+}
+
+int pai_platform_kept_text(pai_platform *p, const char *name,
+                           pai_write_cb write, void *user_data,
+                           pai_error **err)
+{
+  (void)name;
+  if (p->kept_text == NULL)
+    return pai__fail(err, PAI_ENOTFOUND, "there is no such text");
+  return write(user_data, p->kept_text, strlen(p->kept_text));
+}
+
 int pai_platform_tag(pai_platform *p, pai_job_id job, const char *tag,
                      pai_error **err)
 {

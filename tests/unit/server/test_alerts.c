@@ -5,7 +5,7 @@
  */
 #include "asked.h"
 
-#include "server/monitor/alert_states.h"
+#include "server/alerts/states.h"
 
 #include <openpai/sample.h>
 

@@ -112,6 +112,8 @@ WITH_CODE(begin_obliging, all_that_is_taken_is_read)
     { "PUT", "/api/v2/jobs/alice~mnist/file?path=x&size=1&offset=0", "1" },
     { "GET", "/api/v2/scheduler/log", "" },
     { "GET", "/api/v2/alerts", "" },
+    { "POST", "/alert-handler/send-email-to-admin", "{\"alerts\":[]}" },
+    { "POST", "/alert-handler/send-email-to-user", "{\"alerts\":[]}" },
     { "GET", "/api/v2/storages", "" },
     { "GET", "/api/v2/storage/config", "" },
     { "GET", "/api/v2/storage/server", "" },

@@ -1,5 +1,5 @@
-/* alert_states.c - alerts with their begin and end */
-#include "server/monitor/alert_states.h"
+/* states.c - alerts with their begin and end */
+#include "server/alerts/states.h"
 
 #include "base/hash.h"
 
@@ -14,8 +14,8 @@ void pai__alert_states_init(pai__alert_states *a, const pai_alloc *alloc)
 
 static void free_alert_state(const pai__alert_states *a, pai__alert_state *x)
 {
-  pai__strfree(&a->alloc, (char *)x->alert.user);
-  pai__strfree(&a->alloc, (char *)x->alert.job);
+  pai__strfree(&a->alloc, x->acknowledged);
+  pai__free(&a->alloc, x->texts, x->texts_size);
   pai__free(&a->alloc, x, sizeof(*x));
 }
 
@@ -40,26 +40,31 @@ static uint64_t mix(uint64_t hash, const char *text)
   return pai__hash(pai__hash_text(hash, text != NULL ? text : ""), "\xff", 1);
 }
 
-static uint64_t print_of(const pai__alert *a)
+static uint64_t print_of(const pai__alert *a, uint64_t seed)
 {
-  return mix(mix(mix(PAI__HASH_SEED, a->name), a->user), a->job);
+  uint64_t hash = mix(mix(mix(seed, a->name), a->user), a->job);
+
+  for (size_t i = 0; i < a->labels.n; i++)
+    hash = mix(mix(hash, a->labels.at[i].name), a->labels.at[i].value);
+  return a->outside ? mix(hash, "outside") : hash;
 }
 
-/* Identifies an alert; names have no newlines. */
+/* Identifies an alert: two hashes are as good as its labels. */
 typedef struct alert_state_key {
-  char text[600];
-  size_t len;
+  uint64_t hashes[2];
 } alert_state_key;
 
 static alert_state_key key_of(const pai__alert *a)
 {
-  alert_state_key key;
-  int n =
-    snprintf(key.text, sizeof(key.text), "%s\n%s\n%s", a->name,
-             a->user != NULL ? a->user : "", a->job != NULL ? a->job : "");
+  return (alert_state_key){ { print_of(a, PAI__HASH_SEED),
+                              print_of(a, ~PAI__HASH_SEED) } };
+}
 
-  key.len = (size_t)n < sizeof(key.text) ? (size_t)n : sizeof(key.text) - 1;
-  return key;
+/* Returns whose share of the list an alert takes; NULL: nobody's, as of the
+ * machine's.  No user has a name of a blank. */
+static const char *holder_of(const pai__alert *a)
+{
+  return a->outside ? " " : a->user;
 }
 
 /* Finds the live alert of that condition, or returns NULL. */
@@ -68,7 +73,7 @@ static pai__alert_state *find(const pai__alert_states *a,
 {
   alert_state_key key = key_of(alert);
 
-  return pai__map_get(&a->live, key.text, key.len);
+  return pai__map_get(&a->live, &key, sizeof(key));
 }
 
 /* Returns the number of live alerts of a user. */
@@ -122,18 +127,52 @@ bool pai__alert_states_have_room(const pai__alert_states *a,
 {
   size_t n;
 
-  if (alert->user == NULL || find(a, alert) != NULL)
+  if (holder_of(alert) == NULL || find(a, alert) != NULL)
     return true;
-  n = count_of(a, alert->user);
+  n = count_of(a, holder_of(alert));
   return n < PAI__ALERT_STATES_OF_USER && (!is_full(a) || n + 1 < a->most);
 }
 
-static bool copy(const pai__alert_states *a, const char **text)
+/* Copies a text to *at, or only adds up its size if there is no memory yet. */
+static size_t put(const char **text, char **at)
 {
-  if (*text == NULL)
-    return true;
-  *text = pai__strdup(&a->alloc, *text);
-  return *text != NULL;
+  size_t len = *text != NULL ? strlen(*text) + 1 : 0;
+
+  if (*at == NULL || len == 0)
+    return len;
+  memcpy(*at, *text, len);
+  *text = *at;
+  *at += len;
+  return len;
+}
+
+static size_t put_all(pai__alert *a, pai__alert_label *labels, char *at)
+{
+  size_t size = put(&a->name, &at) + put(&a->severity, &at) +
+                put(&a->user, &at) + put(&a->job, &at);
+
+  for (size_t i = 0; i < a->labels.n; i++) {
+    pai__alert_label l = a->labels.at[i];
+
+    size += put(&l.name, &at) + put(&l.value, &at);
+    if (labels != NULL)
+      labels[i] = l;
+  }
+  return size;
+}
+
+/* Copies the texts of an alert into one block. */
+static bool copy(const pai__alert_states *a, pai__alert_state *x)
+{
+  size_t labels = x->alert.labels.n * sizeof(pai__alert_label);
+
+  x->texts_size = labels + put_all(&x->alert, NULL, NULL);
+  x->texts = pai__zalloc(&a->alloc, x->texts_size);
+  if (x->texts == NULL)
+    return false;
+  (void)put_all(&x->alert, x->texts, (char *)x->texts + labels);
+  x->alert.labels.at = x->texts;
+  return true;
 }
 
 static void forget(pai__alert_states *a, size_t i)
@@ -148,8 +187,8 @@ static void discount(pai__alert_states *a, const pai__alert_state *x)
 {
   alert_state_key key = key_of(&x->alert);
 
-  (void)pai__map_remove(&a->live, key.text, key.len);
-  (void)count(a, x->alert.user, false);
+  (void)pai__map_remove(&a->live, &key, sizeof(key));
+  (void)count(a, holder_of(&x->alert), false);
 }
 
 /* Forgets the latest alert of a user who has the most. */
@@ -160,8 +199,8 @@ static void take_share(pai__alert_states *a)
   while (i > 0) {
     const pai__alert *alert = &a->list[--i]->alert;
 
-    if (a->list[i]->ended == 0 && alert->user != NULL &&
-        count_of(a, alert->user) == a->most) {
+    if (a->list[i]->ended == 0 && holder_of(alert) != NULL &&
+        count_of(a, holder_of(alert)) == a->most) {
       discount(a, a->list[i]);
       forget(a, i);
       return;
@@ -175,7 +214,7 @@ static void make_room(pai__alert_states *a, const pai__alert *alert)
 {
   size_t i = 0;
 
-  if (is_full(a) && alert->user != NULL)
+  if (is_full(a) && holder_of(alert) != NULL)
     take_share(a);
   if (a->n < PAI__ALERT_STATES || a->over == 0)
     return;
@@ -190,7 +229,6 @@ static pai__alert_state *add(pai__alert_states *a, const pai__alert *alert,
 {
   alert_state_key key = key_of(alert);
   pai__alert_state *x;
-  bool ok;
 
   make_room(a, alert);
   if (PAI__VEC_ROOM(&a->alloc, a->list, a->n, a->cap) < 0)
@@ -199,20 +237,19 @@ static pai__alert_state *add(pai__alert_states *a, const pai__alert *alert,
   if (x == NULL)
     return NULL;
   x->alert = *alert;
-  x->print = print_of(alert);
-  ok = copy(a, &x->alert.user);
-  ok = copy(a, &x->alert.job) && ok;
-  if (!ok || count(a, alert->user, true) < 0) {
+  x->print = key.hashes[0];
+  if (!copy(a, x) || count(a, holder_of(alert), true) < 0) {
     free_alert_state(a, x);
     return NULL;
   }
-  if (pai__map_set(&a->live, key.text, key.len, x) < 0) {
-    (void)count(a, alert->user, false);
+  if (pai__map_set(&a->live, &key, sizeof(key), x) < 0) {
+    (void)count(a, holder_of(alert), false);
     free_alert_state(a, x);
     return NULL;
   }
   x->alert.since = (alert->since != 0 ? alert->since : now) + alert->wait;
   a->list[a->n++] = x;
+  a->changed = true;
   return x;
 }
 
@@ -232,13 +269,90 @@ int pai__alert_states_see(pai__alert_states *a, const pai__alert *alert,
   return PAI_OK;
 }
 
-void pai__alert_states_stay(pai__alert_states *a, const pai__alert *alert)
+void pai__alert_states_stay(pai__alert_states *a, pai__alert_state *x)
+{
+  x->look = a->look;
+}
+
+/* --- from elsewhere ------------------------------------------------------ */
+
+int pai__alert_states_restore(pai__alert_states *a, const pai__alert *alert,
+                              const pai__alert_state *like)
+{
+  pai__alert_state *x = find(a, alert);
+  int rc;
+
+  if (x != NULL || a->n > PAI__ALERT_STATES)
+    return PAI_OK;
+  x = add(a, alert, alert->since);
+  if (x == NULL)
+    return PAI_ENOMEM;
+  x->alert.since = alert->since;
+  x->ended = like->ended;
+  x->until = like->until;
+  x->look = a->look;
+  memcpy(x->sent, like->sent, sizeof(x->sent));
+  rc = pai__alert_states_acknowledge(a, x, like->acknowledged,
+                                     like->acknowledged_at);
+  if (x->ended == 0)
+    return rc;
+  discount(a, x);
+  a->over++;
+  return rc;
+}
+
+int pai__alert_states_receive(pai__alert_states *a, const pai__alert *alert,
+                              pai_time until, pai_time now)
 {
   pai__alert_state *x = find(a, alert);
 
-  if (x != NULL)
-    x->look = a->look;
+  if (x == NULL && (until <= now || !pai__alert_states_have_room(a, alert)))
+    return PAI_OK;
+  if (x == NULL)
+    x = add(a, alert, now);
+  if (x == NULL)
+    return PAI_ENOMEM;
+  memcpy(x->alert.text, alert->text, sizeof(x->alert.text));
+  x->until = until;
+  x->look = a->look;
+  a->changed = true;
+  return PAI_OK;
 }
+
+void pai__alert_print(char out[PAI__ALERT_PRINT], const pai__alert_state *x)
+{
+  (void)snprintf(out, PAI__ALERT_PRINT, "%016llx",
+                 (unsigned long long)x->print);
+}
+
+pai__alert_state *pai__alert_states_find(const pai__alert_states *a,
+                                         const char *print)
+{
+  char text[PAI__ALERT_PRINT];
+
+  for (size_t i = a->n; i-- > 0;) {
+    pai__alert_print(text, a->list[i]);
+    if (strcmp(text, print) == 0)
+      return a->list[i];
+  }
+  return NULL;
+}
+
+int pai__alert_states_acknowledge(pai__alert_states *a, pai__alert_state *x,
+                                  const char *user, pai_time now)
+{
+  char *copy = user != NULL ? pai__strdup(&a->alloc, user) : NULL;
+
+  if (user != NULL && copy == NULL)
+    return PAI_ENOMEM;
+  pai__strfree(&a->alloc, x->acknowledged);
+  x->acknowledged = copy;
+  x->acknowledged_at = user != NULL ? now : 0;
+  a->changed = true;
+  return PAI_OK;
+}
+
+/* --- the end of a look --------------------------------------------------- */
 
 /* Ends an alert whose condition no longer holds; returns false if it never
  * fired or is too old to keep. */
@@ -248,7 +362,7 @@ static bool is_kept(pai__alert_state *x, uint64_t look, pai_time now,
   if (x->ended == 0 && x->look != look) {
     if (x->alert.since > now)
       return false;
-    x->ended = now;
+    x->ended = x->alert.outside && x->until < now ? x->until : now;
   }
   return x->ended == 0 || (over <= PAI__ALERT_STATES_OVER &&
                            now - x->ended < PAI__ALERT_STATE_KEPT);
@@ -260,13 +374,18 @@ void pai__alert_states_end(pai__alert_states *a, pai_time now)
 
   a->over = 0;
   for (size_t i = 0; i < a->n; i++)
+    if (a->list[i]->alert.outside && a->list[i]->until > now)
+      a->list[i]->look = a->look;
+  for (size_t i = 0; i < a->n; i++)
     over += a->list[i]->ended != 0 || a->list[i]->look != a->look;
   for (size_t i = 0; i < a->n; i++) {
     pai__alert_state *x = a->list[i];
     bool was_over = x->ended != 0 || x->look != a->look;
 
-    if (x->ended == 0 && was_over)
+    if (x->ended == 0 && was_over) {
       discount(a, x);
+      a->changed = true;
+    }
     if (is_kept(x, a->look, now, over)) {
       a->list[n++] = x;
       a->over += was_over;
