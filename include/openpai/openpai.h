@@ -20,6 +20,7 @@
 #include <openpai/json.h>
 #include <openpai/language.h>
 #include <openpai/loop.h>
+#include <openpai/market.h>
 #include <openpai/platform.h>
 #include <openpai/policy.h>
 #include <openpai/reason.h>

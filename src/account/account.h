@@ -18,6 +18,14 @@
 unsigned pai__accounts_before(const pai_accounts *a, const char *user,
                               uint64_t job);
 
+/* Returns whether the user has an account that is a member of the group. */
+bool pai__accounts_is_member(const pai_accounts *a, const char *user,
+                             const char *group);
+bool pai__accounts_has_group(const pai_accounts *a, const char *group);
+/* Returns when the user's account was created, which tells it from an earlier
+ * account of the same name; 0: the user has none. */
+pai_time pai__accounts_since(const pai_accounts *a, const char *user);
+
 /* Work on another thread: `run` is called there, then `done` on the loop. */
 typedef void (*pai__beside_cb)(void *user_data);
 typedef void (*pai__safe_cb)(void *user_data, int status,

@@ -68,7 +68,7 @@ int pai_accounts_write_audit(pai_accounts *a, const pai_audit_query *query,
                           .until = o.until,
                           .before = o.before,
                           .limit = o.limit != 0 ? o.limit : USUAL_PAGE };
-  pai__wire_begin(&out, a, write, user_data);
+  pai__wire_begin(&out, &a->alloc, write, user_data);
   pai__json_begin_array(&out.w);
   rc = pai__store_notes(a->host.store, &q, write_note, &out.w, err);
   pai__json_end_array(&out.w);

@@ -192,7 +192,7 @@ int pai_accounts_write_group(pai_accounts *a, const char *group,
   found = pai__find_group(a, group);
   if (found == NULL)
     return pai__no_group(err, 400, group);
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   write_group(&o.w, found);
   return pai__wire_end(&o, PAI_OK, err);
 }
@@ -204,7 +204,7 @@ int pai_accounts_write_groups(pai_accounts *a, pai_write_cb write,
 
   PAI__CHECK_OBJECT(a, err);
   PAI__CHECK_ARG_ERR(write != NULL, err);
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   pai__json_begin_array(&o.w);
   for (size_t i = 0; i < a->groups.n; i++)
     write_group(&o.w, a->groups.at[i]);
@@ -220,7 +220,7 @@ int pai_accounts_write_members(pai_accounts *a, const char *group,
 
   PAI__CHECK_OBJECT(a, err);
   PAI__CHECK_ARG_ERR(group != NULL && write != NULL, err);
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   pai__json_begin_array(&o.w);
   for (size_t i = 0; i < a->accounts.n; i++) {
     const pai__account_user *user = ((pai__account *)a->accounts.at[i])->user;

@@ -1,10 +1,10 @@
 /* output.c - JSON output in pieces to a caller */
 #include "account/inside.h"
 
-void pai__wire_begin(pai__wire *o, pai_accounts *a, pai_write_cb write,
+void pai__wire_begin(pai__wire *o, const pai_alloc *alloc, pai_write_cb write,
                      void *user_data)
 {
-  pai__buf_init(&o->buf, &a->alloc);
+  pai__buf_init(&o->buf, alloc);
   pai__json_writer_init(&o->w, &o->buf, false);
   pai__json_writer_to(&o->w, write, user_data);
 }

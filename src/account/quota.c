@@ -169,7 +169,7 @@ int pai_accounts_write_quota(pai_accounts *a, const char *user,
   PAI__CHECK_ARG_ERR(write != NULL, err);
   if (user != NULL && pai__find_account(a, user) == NULL)
     return pai__no_user(err, 404, user);
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   pai__json_begin_object(&o.w);
   for (int i = 0; i < PAI_QUOTAS; i++) {
     pai__json_member(&o.w, kinds[i].name);

@@ -439,7 +439,7 @@ int pai_accounts_write_storages(pai_accounts *a,
                      "pai_storage_query: no such form, or no name");
   if (q.name != NULL && (rc = find_one(&one, &usual, a, &q, err)) < 0)
     return rc;
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   if (one != NULL)
     return pai__wire_end(&o, write_one(&o.w, a, one, q.form, usual), err);
   if (q.form == PAI_STORAGE_SUMMARY) {

@@ -109,7 +109,7 @@ int pai_accounts_make_token(pai_accounts *a, const char *user,
     rc = make(&token, a, user, &r, err);
   if (rc < 0)
     return rc;
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   pai__jwt_write(a, token, text);
   pai__json_begin_object(&o.w);
   pai__json_put_text(&o.w, "token", text);
@@ -165,7 +165,7 @@ int pai_accounts_write_tokens(pai_accounts *a, const char *user,
     rc = pai__need_key(a, err);
   if (rc < 0)
     return rc;
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   pai__json_begin_object(&o.w);
   write_texts(&o.w, a, account);
   write_details(&o.w, account);
@@ -201,7 +201,7 @@ int pai_accounts_write_token(pai_accounts *a, const char *token,
     .expires = { found->expires != 0, found->expires / 1000000 },
     .admin = pai__user_is_admin(a, found->owner->user)
   };
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   (void)pai__api_object(&o.w, &pai__api_TokenInfo, &row, NULL, NULL);
   return pai__wire_end(&o, PAI_OK, err);
 }

@@ -152,6 +152,26 @@ int pai_accounts_is_admin(const pai_accounts *a, const char *user)
   return account != NULL && pai__user_is_admin(a, account->user);
 }
 
+bool pai__accounts_is_member(const pai_accounts *a, const char *user,
+                             const char *group)
+{
+  const pai__account *account = pai__find_account(a, user);
+
+  return account != NULL && pai__strings_has(&account->user->groups, group);
+}
+
+bool pai__accounts_has_group(const pai_accounts *a, const char *group)
+{
+  return pai__find_group(a, group) != NULL;
+}
+
+pai_time pai__accounts_since(const pai_accounts *a, const char *user)
+{
+  const pai__account *account = pai__find_account(a, user);
+
+  return account != NULL ? account->user->created : 0;
+}
+
 static int is_it(void *user_data, const char *name)
 {
   return strcmp(user_data, name) == 0 ? PAI_EEXISTS : PAI_OK;
@@ -282,7 +302,7 @@ int pai_accounts_write_user(pai_accounts *a, const char *user,
   account = pai__find_account(a, user);
   if (account == NULL)
     return pai__no_user(err, 400, user);
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   return pai__wire_end(&o, write_user(&o.w, a, account->user, viewer), err);
 }
 
@@ -295,7 +315,7 @@ int pai_accounts_write_users(pai_accounts *a, const char *viewer,
 
   PAI__CHECK_OBJECT(a, err);
   PAI__CHECK_ARG_ERR(write != NULL, err);
-  pai__wire_begin(&o, a, write, user_data);
+  pai__wire_begin(&o, &a->alloc, write, user_data);
   pai__json_begin_array(&o.w);
   for (size_t i = 0; i < a->accounts.n && rc == PAI_OK; i++)
     rc =

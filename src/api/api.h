@@ -150,6 +150,7 @@ enum pai__api_mode { PAI__WITH_ANY = 0, PAI__WITH_PASSWORDS, PAI__WITH_OIDC };
 enum { /* largest bodies, in bytes */
        PAI__MOST_JOB = 4 << 20,
        PAI__MOST_JSON = 100 << 10,
+       PAI__MOST_MARKET_BODY = 512 << 10,
        PAI__MOST_CODE = 1 << 30
 };
 

@@ -109,9 +109,20 @@ class Writer:
                 yield int(c.since), "ALTER TABLE %s ADD COLUMN %s%s %s;" % (
                     c.list or sql, prefix, c.column, schema.SQL[c.kind])
 
+    def created(self, table):
+        """The statement of a table that a later version has added.  Rows have
+        row numbers, so that damage can be skipped."""
+        return "CREATE TABLE %s(id INTEGER PRIMARY KEY, %s) STRICT;" % (
+            table.sql, ", ".join("%s %s%s" % (
+                c.column, schema.SQL[c.kind], " UNIQUE" if c.unique else "")
+                for c in table.columns if c.stored and c.since is None))
+
     def migrations(self):
         steps = {}
         for table in self.schema.tables.values():
+            if table.since is not None:
+                steps.setdefault(int(table.since), []).append(
+                    self.created(table))
             for version, text in self.added(table, table.sql):
                 steps.setdefault(version, []).append(text)
         out = [NAME]

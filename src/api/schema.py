@@ -35,8 +35,8 @@ VIEWS = {"TEXT": "TEXT", "STATE": "STATE", "FLAG": "FLAG", "NUMBER": "REAL",
 
 #: Files of the folder schema, in their order: parts come before their users, and
 #: of two paths that fit a request the first one counts.
-FILES = ("tasks", "jobs", "files", "accounts", "tokens", "storages", "cluster",
-         "server", "older")
+FILES = ("tasks", "jobs", "files", "accounts", "tokens", "storages",
+         "marketplace", "cluster", "server", "older")
 
 
 class SchemaError(Exception):
@@ -69,6 +69,7 @@ class Column:
         self.name, self.kind, self.doc = name, kind, doc
         self.column, self.list, self.update = name, "", "0"
         self.since = None  # the version of the database that it came with
+        self.unique = False
         self.stored = True
 
 
@@ -78,6 +79,7 @@ class Table:
 
     def __init__(self, name, sql, doc):
         self.name, self.sql, self.doc = name, sql, doc
+        self.since = None  # the version of the database that it came with
         self.columns = []
 
     def find(self, name):
@@ -184,6 +186,8 @@ def _column(line):
         key, _, value = word.partition("=")
         if word == "unstored":
             column.stored = False
+        elif word == "unique":
+            column.unique = True
         elif key in ("column", "update", "since"):
             setattr(column, key, value)
         elif key == "in":
@@ -244,8 +248,11 @@ class Schema:
     def _begin(self, line):
         words, doc = _split_doc(line)
         if words[0] == "table" and len(words) in (2, 3):
-            self.tables[words[1]] = Table(words[1], words[-1], doc)
-            return self.tables[words[1]]
+            key, _, since = words[-1].partition("=")
+            table = Table(words[1], words[1] if since else key, doc)
+            table.since = since or None
+            self.tables[words[1]] = table
+            return table
         if words[0] == "row" and len(words) == 2:
             self.tables[words[1]] = Table(words[1], None, doc)
             return self.tables[words[1]]

@@ -1,4 +1,4 @@
-/* accounts.c - a platform as the host of its accounts */
+/* accounts.c - a platform as the host of its accounts and marketplace */
 #include "platform/accounts.h"
 
 #include "platform/apart.h"
@@ -153,7 +153,16 @@ int pai__platform_open_accounts(pai_platform *p, pai_error **err)
                               .last_job = on_last_job,
                               .orphaned = on_orphaned };
 
-  return pai__accounts_open(&p->accounts, &p->alloc, &host, err);
+  int rc = pai__accounts_open(&p->accounts, &p->alloc, &host, err);
+
+  return rc == PAI_OK
+           ? pai__market_open(&p->market, &p->alloc, &host, p->accounts, err)
+           : rc;
+}
+
+pai_market *pai_platform_market(pai_platform *platform)
+{
+  return platform != NULL ? platform->market : NULL;
 }
 
 pai_accounts *pai_platform_accounts(pai_platform *platform)

@@ -3,6 +3,7 @@
 #define PAI_SRC_PLATFORM_ACCOUNTS_H
 
 #include "account/account.h"
+#include "market/market.h"
 #include "platform/platform.h"
 
 /* Opens the accounts of a durable platform, whose commits are ready. */

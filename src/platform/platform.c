@@ -41,6 +41,7 @@ void pai__platform_free(pai_platform *p)
   pai__map_dispose(&p->jobs);
   pai__map_dispose(&p->names);
   pai__map_dispose(&p->dropped);
+  pai__market_close(p->market);
   pai__accounts_close(p->accounts);
   if (p->store != NULL)
     pai__commit_close(p);

@@ -15,6 +15,7 @@
 #include "store/store.h"
 
 #include <openpai/account.h>
+#include <openpai/market.h>
 #include <openpai/platform.h>
 #include <openpai/sched.h>
 
@@ -226,6 +227,7 @@ struct pai_platform {
   void *closed_data;
   /* Of a durable platform only. */
   pai_accounts *accounts;
+  pai_market *market; /* with the accounts, or NULL */
   pai__store *store;
   pai__batch *batch;  /* changes since the last commit began */
   pai__batch *flight; /* changes that are being committed */

@@ -20,6 +20,7 @@
 
 #include <openpai/account.h>
 #include <openpai/files.h>
+#include <openpai/market.h>
 #include <openpai/records.h>
 #include <openpai/server.h>
 
@@ -455,6 +456,9 @@ const pai__api_field *pai__query_find(const pai__api_route *route,
 
 /* authn.c: gives a user who gets a token the SSH keys that jobs may need. */
 void pai__accounts_complete(pai_server *server, const char *user);
+/* market.c: counts a job that the caller has submitted from an item; NULL: from
+ * none. */
+void pai__market_used(pai__request *r, const char *item);
 /* groups.c: makes the groups that every platform has. */
 int pai__groups_begin(pai_accounts *accounts, pai_error **err);
 /* http/task_stream.c: the task stream's part in sending and ending an

@@ -1,5 +1,6 @@
 /*
- * account.c - users, groups, tokens, storages and audit notes in the database
+ * account.c - users, groups, tokens, storages, items of the
+ * marketplace and audit notes in the database
  *
  * A user's extension and a storage's data are sealed as jobs' secrets are,
  * under job id 0, which no job has.
@@ -51,6 +52,27 @@ int pai__batch_put_removed_user(pai__batch *batch,
                                 const pai__removed_user_row *row)
 {
   return put(batch, PAI__SQL_PUT_REMOVED_USER, pai__removed_user_columns, row,
+             sizeof(*row), false);
+}
+
+int pai__batch_put_market_item(pai__batch *batch,
+                               const pai__market_item_row *row)
+{
+  return put(batch, PAI__SQL_PUT_MARKET_ITEM, pai__market_item_columns, row,
+             sizeof(*row), false);
+}
+
+int pai__batch_put_market_count(pai__batch *batch,
+                                const pai__market_count_row *row)
+{
+  return put(batch, PAI__SQL_PUT_MARKET_COUNT, pai__market_count_columns, row,
+             sizeof(*row), false);
+}
+
+int pai__batch_put_market_label(pai__batch *batch,
+                                const pai__market_label_row *row)
+{
+  return put(batch, PAI__SQL_PUT_MARKET_LABEL, pai__market_label_columns, row,
              sizeof(*row), false);
 }
 
@@ -146,6 +168,9 @@ int pai__batch_drop(pai__batch *batch, enum pai__record kind, const char *name)
     [PAI__GROUP] = PAI__SQL_DROP_GROUP,
     [PAI__TOKEN] = PAI__SQL_DROP_TOKEN,
     [PAI__STORAGE] = PAI__SQL_DROP_STORAGE,
+    [PAI__MARKET_ITEM] = PAI__SQL_DROP_MARKET_ITEM,
+    [PAI__MARKET_COUNT] = PAI__SQL_DROP_MARKET_COUNT,
+    [PAI__MARKET_LABEL] = PAI__SQL_DROP_MARKET_LABEL,
   };
   pai__store_change *change = pai__batch_make(batch, PAI__DROP_RECORD, 0);
 
@@ -281,6 +306,42 @@ int pai__store_removed_users(pai__store *store, pai__removed_user_cb cb,
 
   pai__answer_begin(&rows, store, PAI__SQL_REMOVED_USERS, err);
   while (pai__answer_row(&rows, pai__removed_user_columns, &row, sizeof(row)))
+    rows.code = cb(user_data, &row);
+  return pai__answer_end(&rows, err);
+}
+
+int pai__store_market_items(pai__store *store, pai__market_item_cb cb,
+                            void *user_data, pai_error **err)
+{
+  pai__market_item_row row;
+  pai__answer rows;
+
+  pai__answer_begin(&rows, store, PAI__SQL_MARKET_ITEMS, err);
+  while (pai__answer_row(&rows, pai__market_item_columns, &row, sizeof(row)))
+    rows.code = cb(user_data, &row);
+  return pai__answer_end(&rows, err);
+}
+
+int pai__store_market_counts(pai__store *store, pai__market_count_cb cb,
+                             void *user_data, pai_error **err)
+{
+  pai__market_count_row row;
+  pai__answer rows;
+
+  pai__answer_begin(&rows, store, PAI__SQL_MARKET_COUNTS, err);
+  while (pai__answer_row(&rows, pai__market_count_columns, &row, sizeof(row)))
+    rows.code = cb(user_data, &row);
+  return pai__answer_end(&rows, err);
+}
+
+int pai__store_market_labels(pai__store *store, pai__market_label_cb cb,
+                             void *user_data, pai_error **err)
+{
+  pai__market_label_row row;
+  pai__answer rows;
+
+  pai__answer_begin(&rows, store, PAI__SQL_MARKET_LABELS, err);
+  while (pai__answer_row(&rows, pai__market_label_columns, &row, sizeof(row)))
     rows.code = cb(user_data, &row);
   return pai__answer_end(&rows, err);
 }

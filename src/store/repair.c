@@ -378,6 +378,9 @@ static const struct {
   { "account_token", copy_numbered, false },
   { "account_gone", copy_numbered, false },
   { "storage", copy_numbered, false },
+  { "market_item", copy_numbered, false },
+  { "market_count", copy_numbered, false },
+  { "market_label", copy_numbered, false },
   { "audit", copy_numbered, false },
 };
 

@@ -93,10 +93,22 @@ static const sql_text texts[PAI__SQL_COUNT] = {
                              pai__storage_columns, NULL },
   [PAI__SQL_PUT_NOTE] = { "INSERT INTO audit(@) VALUES(#)", pai__audit_columns,
                           NULL },
+  [PAI__SQL_PUT_MARKET_ITEM] = { "REPLACE INTO market_item(@) VALUES(#)",
+                                 pai__market_item_columns, NULL },
+  [PAI__SQL_PUT_MARKET_COUNT] = { "REPLACE INTO market_count(@) VALUES(#)",
+                                  pai__market_count_columns, NULL },
+  [PAI__SQL_PUT_MARKET_LABEL] = { "REPLACE INTO market_label(@) VALUES(#)",
+                                  pai__market_label_columns, NULL },
   [PAI__SQL_DROP_ACCOUNT] = { .text = "DELETE FROM account WHERE name=?" },
   [PAI__SQL_DROP_GROUP] = { .text = "DELETE FROM account_group WHERE name=?" },
   [PAI__SQL_DROP_TOKEN] = { .text = "DELETE FROM account_token WHERE uid=?" },
   [PAI__SQL_DROP_STORAGE] = { .text = "DELETE FROM storage WHERE name=?" },
+  [PAI__SQL_DROP_MARKET_ITEM] = { .text = "DELETE FROM market_item "
+                                          "WHERE uid=?" },
+  [PAI__SQL_DROP_MARKET_COUNT] = { .text = "DELETE FROM market_count "
+                                           "WHERE uid=?" },
+  [PAI__SQL_DROP_MARKET_LABEL] = { .text = "DELETE FROM market_label "
+                                           "WHERE uid=?" },
   [PAI__SQL_TRIM_NOTES] = { .text = "DELETE FROM audit WHERE id<="
                                     "(SELECT max(id) FROM audit)-?" },
   [PAI__SQL_HOLD] = { .text = "BEGIN" },
@@ -162,6 +174,12 @@ static const sql_text texts[PAI__SQL_COUNT] = {
                                pai__removed_user_columns, NULL },
   [PAI__SQL_STORAGES] = { "SELECT @ FROM storage ORDER BY name",
                           pai__storage_columns, NULL },
+  [PAI__SQL_MARKET_ITEMS] = { "SELECT @ FROM market_item ORDER BY uid",
+                              pai__market_item_columns, NULL },
+  [PAI__SQL_MARKET_COUNTS] = { "SELECT @ FROM market_count ORDER BY uid",
+                               pai__market_count_columns, NULL },
+  [PAI__SQL_MARKET_LABELS] = { "SELECT @ FROM market_label ORDER BY uid",
+                               pai__market_label_columns, NULL },
   [PAI__SQL_NOTES] = { "SELECT @, id FROM audit WHERE id<?1 AND time>=?2 AND "
                        "time<?3 ORDER BY id DESC LIMIT ?4",
                        pai__audit_columns, NULL },

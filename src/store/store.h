@@ -111,12 +111,21 @@ int pai__batch_put_storage(pai__batch *batch, const pai__storage_row *row,
  * PAI__STORE_NOTES. */
 enum { PAI__STORE_NOTES = 100000 };
 int pai__batch_put_note(pai__batch *batch, const pai__audit_row *row);
-/* Drops a record by name; a token by uid.  A missing record is no error. */
+int pai__batch_put_market_item(pai__batch *batch,
+                               const pai__market_item_row *row);
+int pai__batch_put_market_count(pai__batch *batch,
+                                const pai__market_count_row *row);
+int pai__batch_put_market_label(pai__batch *batch,
+                                const pai__market_label_row *row);
+/* Drops a record by name; a token and what the marketplace has by uid.  A missing record is no error. */
 enum pai__record {
   PAI__ACCOUNT,
   PAI__GROUP,
   PAI__TOKEN,
   PAI__STORAGE,
+  PAI__MARKET_ITEM,
+  PAI__MARKET_COUNT,
+  PAI__MARKET_LABEL,
   PAI__RECORDS
 };
 int pai__batch_drop(pai__batch *batch, enum pai__record kind,
@@ -233,6 +242,19 @@ int pai__store_removed_users(pai__store *store, pai__removed_user_cb cb,
                              void *user_data, pai_error **err);
 int pai__store_storages(pai__store *store, pai__storage_cb cb, void *user_data,
                         pai_error **err);
+
+typedef int (*pai__market_item_cb)(void *user_data,
+                                   const pai__market_item_row *row);
+typedef int (*pai__market_count_cb)(void *user_data,
+                                    const pai__market_count_row *row);
+typedef int (*pai__market_label_cb)(void *user_data,
+                                    const pai__market_label_row *row);
+int pai__store_market_items(pai__store *store, pai__market_item_cb cb,
+                            void *user_data, pai_error **err);
+int pai__store_market_counts(pai__store *store, pai__market_count_cb cb,
+                             void *user_data, pai_error **err);
+int pai__store_market_labels(pai__store *store, pai__market_label_cb cb,
+                             void *user_data, pai_error **err);
 
 typedef struct pai__audit_query {
   const char *user;      /* NULL: all */

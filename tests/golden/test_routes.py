@@ -5,7 +5,7 @@ import re
 import golden
 import life
 
-NAMES = {"attempt": "0", "index": "0", "retry": "0", "username": "alice",
+NAMES = {"item": "none", "label": "none", "attempt": "0", "index": "0", "retry": "0", "username": "alice",
          "groupname": "team", "vc": "lab", "path": "acls"}
 JOBS = {"good": "main", "bad": "main", "pair": "first", "stopped": "main",
         "running": "main", "waiting": "main"}

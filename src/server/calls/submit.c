@@ -4,7 +4,8 @@
  * In addition to OpenPAI's body, ?name= sets the job's name, ?workDir= the
  * working directory of its commands, ?codeDir= names a folder under ROOT/code
  * with the user's code, which the job takes over, and ?like= another job whose
- * folder it uses, and whose secrets if that job is not over.
+ * folder it uses, and whose secrets if that job is not over.  ?template= is the
+ * id of the marketplace's item that the job file is from: its uses are counted.
  */
 #include "server/calls/quotas.h"
 #include "server/streams/reading.h"
@@ -139,8 +140,10 @@ static void submit(pai__request *r, pai_spec *spec)
     pai__answer_coded(r, 400, "InvalidProtocolError", r->err);
   else if (rc < 0)
     pai__answer_failure(r, rc);
-  else
+  else {
+    pai__market_used(r, pai__request_query(r, "template"));
     accepted(r, options.name != NULL ? options.name : pai_spec_name(spec));
+  }
 }
 
 static void on_read(pai__request *r, pai__read *read)

@@ -64,12 +64,22 @@ class Document(served.ServedTest):
             return {"name": "stdout"}
         if "storage" in path:
             return {"name": "files"}
+        if "/marketplace/" in path:
+            return {"item": self.item, "label": self.label[
+                "categories" if "categories" in path else "tags"]}
         if "/portal/" in path:
             return {"name": re.search(r"/portal/([\w-]+\.js)",
                                       self.get("/")[1])[1]}
         if "{node}" in path:
             return {"node": json.loads(self.get("/api/v2/nodes")[1])[0]["name"]}
         return {}
+
+    def make(self, kind, body):
+        """Something of the marketplace; its id."""
+        status, _, text = self.ask("POST", "/api/v2/marketplace/" + kind,
+                                   body, self.token)
+        self.assertEqual(status, 201, text)
+        return json.loads(text)["id"]
 
     def make_things(self):
         """One of everything that there are lists of."""
@@ -87,6 +97,11 @@ class Document(served.ServedTest):
             {"patch": True, "data": {"username": "admin",
                                      "email": "a@example.org"}}, self.token)
         self.assertEqual(status, 201, text)
+        self.item = self.make("items", {
+            "name": "item", "dataType": "x", "dataUrl": "y",
+            "protocol": JOB.format(name="item", command="true", cpu=1)})
+        self.label = {kind: self.make(kind, {"name": "label", "extras": "{}"})
+                      for kind in ("tags", "categories")}
         self.put("one", "echo out; exit 3")
         self.ok("wait", "admin~one", "--quiet", check=False)
         fifo = self.fifo()

@@ -115,6 +115,7 @@ WITH_CODE(begin_obliging, all_that_is_taken_is_read)
     { "POST", "/alert-handler/send-email-to-admin", "{\"alerts\":[]}" },
     { "POST", "/alert-handler/send-email-to-user", "{\"alerts\":[]}" },
     { "GET", "/api/v2/storages", "" },
+    { "GET", "/api/v2/marketplace/items", "" },
     { "GET", "/api/v2/storage/config", "" },
     { "GET", "/api/v2/storage/server", "" },
     { "GET", "/api/v2/tokens", "" },
@@ -316,7 +317,7 @@ WITH_CODE(begin_obliging, the_document_has_them)
 {
   pai_oidc_options o;
 
-  assert_int_equal(check_document(s), 31);
+  assert_int_equal(check_document(s), 32);
   expect(
     GET(s, "/api/v2/openapi.json"), 200,
     "{\"name\":\"state\",\"in\":\"query\",\"description\":\"jobs in these "
@@ -333,5 +334,5 @@ WITH_CODE(begin_obliging, the_document_has_them)
          "\"schema\":{\"$ref\":\"#/components/schemas/Job\"}");
   end_with_code(s);
   begin_with_oidc(s, &o);
-  assert_int_equal(check_document(s), 34);
+  assert_int_equal(check_document(s), 35);
 }

@@ -65,6 +65,8 @@ static const struct {
 /* The two of a user, and of groups. */
 #define AU(rest) "/api/v2/users" rest " /api/v2/user" rest
 #define AG(rest) "/api/v2/groups" rest " /api/v2/group" rest
+#define MARKET(rest) \
+  "/api/v2/marketplace/" rest " /marketplace/api/v2/" rest " /api/v2/" rest
 #define JOB "/api/v2/jobs/:job"
 #define TASK JOB "/attempts/:attempt/taskRoles/:role/taskIndex/:index"
 #define DATA(of) "{\"patch\":true,\"data\":{" of "}}"
@@ -159,6 +161,32 @@ static const row rows[] = {
   { "GET", "/api/v2/storage/server", USERS, 200, NULL },
   { "GET", "/api/v2/storage/server/:name", USERS, 200, NULL },
 
+  { "GET", MARKET("items"), USERS, 200, NULL },
+  { "POST", MARKET("items"), DOERS, 201,
+    "{\"name\":\"a\",\"protocol\":\"b\"}" },
+  { "GET", MARKET("items/:item"), USERS, 200, NULL },
+  { "PUT", MARKET("items/:item"), DOERS, 200, "{\"name\":\"a\"}" },
+  { "DELETE", MARKET("items/:item"), DOERS, 200, NULL },
+  { "PUT", MARKET("items/:item/star"), DOERS, 200, NULL },
+  { "DELETE", MARKET("items/:item/star"), DOERS, 200, NULL },
+  { "GET", MARKET("items/:item/tag"), USERS, 200, NULL },
+  { "POST", MARKET("items/:item/tag/:label"), DOERS, 201, NULL },
+  { "DELETE", MARKET("items/:item/tag/:label"), DOERS, 200, NULL },
+  { "GET", MARKET("tags"), USERS, 200, NULL },
+  { "POST", MARKET("tags"), ADMIN_PERSONS, 201, "{\"name\":\"a\"}" },
+  { "GET", MARKET("tags/:label"), USERS, 200, NULL },
+  { "PUT", MARKET("tags/:label"), ADMIN_PERSONS, 200, "{\"color\":\"red\"}" },
+  { "DELETE", MARKET("tags/:label"), ADMIN_PERSONS, 200, NULL },
+  { "GET", MARKET("items/:item/category"), USERS, 200, NULL },
+  { "POST", MARKET("items/:item/category/:label"), DOERS, 201, NULL },
+  { "DELETE", MARKET("items/:item/category/:label"), DOERS, 200, NULL },
+  { "GET", MARKET("categories"), USERS, 200, NULL },
+  { "POST", MARKET("categories"), ADMIN_PERSONS, 201, "{\"name\":\"a\"}" },
+  { "GET", MARKET("categories/:label"), USERS, 200, NULL },
+  { "PUT", MARKET("categories/:label"), ADMIN_PERSONS, 200,
+    "{\"description\":\"x\"}" },
+  { "DELETE", MARKET("categories/:label"), ADMIN_PERSONS, 200, NULL },
+
   { "GET", "/api/v2/status", USERS, 200, NULL },
   { "GET", "/api/v2/events", USERS, 200, NULL },
   { "GET", "/api/v2/jobs", USERS, 200, NULL },
@@ -243,7 +271,8 @@ static const char *stand_in(const char *name, size_t len)
     { "index", "0" },         { "retry", "0" },        { "name", "stdout" },
     { "token", "some" },      { "username", "alice" }, { "groupname", "g" },
     { "path", "a/b" },        { "log", "x" },          { "v1job", "mnist" },
-    { "vc", "research" },     { "node", "box" },
+    { "vc", "research" },     { "node", "box" },       { "item", "i" },
+    { "label", "l" },
   };
 
   for (size_t i = 0; i < PAI__LEN(texts); i++)

@@ -23,7 +23,10 @@ TEST(what_is_put_is_there)
     [PAI__ACCOUNT] = "ada",
     [PAI__GROUP] = "team",
     [PAI__TOKEN] = "0123456789abcdef0123456789abcdef",
-    [PAI__STORAGE] = "data"
+    [PAI__STORAGE] = "data",
+    [PAI__MARKET_ITEM] = "item",
+    [PAI__MARKET_COUNT] = "item",
+    [PAI__MARKET_LABEL] = "label"
   };
   pai__store *store = open_folder();
   pai__batch *batch;
