@@ -30,10 +30,11 @@ static int write_login(const pai_accounts *a, const pai__token *token,
                        bool pat, pai__buf *answer, pai_error **err)
 {
   char text[PAI__TOKEN_TEXT];
-  const pai__login_row row = { token->owner->name,
-                               text,
-                               pai__user_is_admin(a, token->owner->user),
-                               { pat, 1 } };
+  const pai__login_row row = { .user = token->owner->name,
+                               .token = text,
+                               .admin =
+                                 pai__user_is_admin(a, token->owner->user),
+                               .pat = { pat, 1 } };
   pai__json_writer w;
 
   pai__jwt_write(a, token, text);

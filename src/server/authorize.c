@@ -127,19 +127,21 @@ static bool read_token(pai__request *r, const char *header)
 static bool identify(pai__request *r)
 {
   const char *header = pai__conn_field(r->conn, "Authorization");
-  char *session;
+  pai__buf session;
 
   if (header != NULL)
     return read_token(r, header);
   if (r->route->is_signed && pai__request_query(r, "token") != NULL)
     return pai__signed_holds(r) || refuse_unknown(r, INVALID);
-  session = pai__session_header(r);
-  if (session == NULL)
-    return r->server->tokens || r->remote ? refuse_unknown(r, GUEST)
-                                          : ask_kernel(r);
-  r->caller.session = true;
-  (void)read_token(r, session);
-  pai__strfree(&r->server->alloc, session);
+  pai__buf_init(&session, &r->server->alloc);
+  r->caller.session = pai__session_header(&session, r);
+  if (r->caller.session)
+    (void)read_token(r, pai__buf_text(&session));
+  else if (r->server->tokens || r->remote)
+    (void)refuse_unknown(r, GUEST);
+  else
+    (void)ask_kernel(r);
+  pai__buf_wipe(&session);
   return !r->ready;
 }
 

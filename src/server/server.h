@@ -36,8 +36,9 @@ typedef struct pai__certs pai__certs;               /* posix_cert.c */
 typedef struct pai__proxy_stream pai__proxy_stream; /* posix_proxy_stream.c */
 
 enum {
-  PAI__PARAMS = 8,  /* variable parts of a path */
-  PAI__QUERIES = 32 /* names in a query */
+  PAI__PARAMS = 8,      /* variable parts of a path */
+  PAI__QUERIES = 32,    /* names in a query */
+  PAI__SESSION_KEY = 44 /* the key of a browser's session, with a NUL */
 };
 
 struct pai_server {
@@ -198,16 +199,24 @@ bool pai__request_flag(const pai__request *r, const char *name);
 /* Returns an integer within the limits of the route's table; if it is missing,
  * the table's default, or 0. */
 int64_t pai__request_number(const pai__request *r, const char *name);
-/* http/session.c: returns the value of a cookie and its length, or NULL. */
+/* http/session.c: prefix of the key of a session, as a WebSocket sends it in
+ * the list of its protocols. */
+#define PAI__SESSION_PROTOCOL "openpai-session-key."
+/* Returns the value of a cookie and its length, or NULL. */
 const char *pai__request_cookie(const pai__request *r, const char *name,
                                 size_t *len);
 /* Returns whether no page of another origin can have sent the request. */
 bool pai__session_is_here(const pai__request *r);
-/* Returns the token of the browser's session as an Authorization header, to be
- * freed; NULL: there is none, or another origin may have sent the request. */
-char *pai__session_header(const pai__request *r);
-/* Make the browser keep a token, or forget it.  False: out of memory. */
-bool pai__session_begin(pai__request *r, const char *token);
+/* Returns whether a page of another origin has sent the request. */
+bool pai__session_is_elsewhere(const pai__request *r);
+/* Appends the token of the browser's session as an Authorization header, for
+ * pai__buf_wipe(); returns false if there is none, or another origin may have
+ * sent the request. */
+bool pai__session_header(pai__buf *out, const pai__request *r);
+/* Make the browser keep a token, sealed with a new key, or forget it.  False:
+ * out of memory or random numbers. */
+bool pai__session_begin(pai__request *r, const char *token,
+                        char key[PAI__SESSION_KEY]);
 bool pai__session_end(pai__request *r);
 
 /* Returns the id of the event after which a stream resumes, or NULL.  Only for
@@ -454,7 +463,14 @@ void pai__request_keep(pai__request *r, const char *bytes, size_t len);
 const pai__api_field *pai__query_find(const pai__api_route *route,
                                       const char *name);
 
-/* authn.c: gives a user who gets a token the SSH keys that jobs may need. */
+/* authn.c: checks whether a login may begin a session of the browser, if the
+ * body asks for one; if not, answers and returns false. */
+bool pai__login_may_keep(pai__request *r);
+/* Answers with a login.  If the body asks for a session, it begins, and the
+ * answer has its key instead of the token. */
+void pai__login_answer(pai__request *r, const char *user, const char *token,
+                       bool admin, bool pat);
+/* Gives a user who gets a token the SSH keys that jobs may need. */
 void pai__accounts_complete(pai_server *server, const char *user);
 /* market.c: counts a job that the caller has submitted from an item; NULL: from
  * none. */
@@ -473,8 +489,9 @@ int pai__self_name(char **out, const pai_alloc *alloc, pai_error **err);
 bool pai__pass_fd(int to, int fd, const char *bytes, size_t len);
 void pai__pass_fd_close(int fd); /* -1 is allowed */
 /* http/posix_proxy_stream.c: sends `head`, then copies between the suspended
- * TLS connection and r->entered in both directions, until one of them ends. */
-int pai__proxy_stream_begin(pai__request *r, const char *head,
+ * connection, which has TLS or becomes a WebSocket (`web`), and r->entered in
+ * both directions, until one of them ends. */
+int pai__proxy_stream_begin(pai__request *r, const char *head, bool web,
                             pai_error **err);
 /* when the server ends */
 void pai__proxy_stream_end(pai__proxy_stream *relay);

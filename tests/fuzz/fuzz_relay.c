@@ -465,7 +465,7 @@ static void play(const uint8_t *at, const uint8_t *end)
 
   o.on_output = on_output;
   o.on_end = on_end;
-  CHECK(pai__proxy_stream_begin(&r, head, NULL) == PAI_OK);
+  CHECK(pai__proxy_stream_begin(&r, head, false, NULL) == PAI_OK);
   CHECK(pai__session_make(&session, NULL, &pai__libc_alloc, &o, NULL) ==
         PAI_OK);
   session->far = session->secure = true;

@@ -1,5 +1,6 @@
 // call.ts - calls of the REST API, by the names and arguments of the call table
 import type { Calls } from "./api";
+import { KEY_HEADER, sessionKey } from "./session_key";
 import { ways } from "./ways";
 
 /** An error that the server answered, or that kept it from answering. */
@@ -21,7 +22,7 @@ function put(url: URL, name: string, value: unknown): void {
     url.searchParams.set(name, String(value));
 }
 
-/** Address of a call whose answer the browser itself fetches: a download, a stream. */
+/** Address of a call. */
 export function addressOf(name: keyof typeof ways, values: Values = {}): URL {
   const way = ways[name];
   const used = new Set<string>();
@@ -49,7 +50,7 @@ function readable(message: string): string {
   }
 }
 
-async function failureOf(response: Response): Promise<CallError> {
+export async function failureOf(response: Response): Promise<CallError> {
   const text = await response.text();
   try {
     const told = JSON.parse(text) as { code?: string; message?: string };
@@ -59,6 +60,25 @@ async function failureOf(response: Response): Promise<CallError> {
   }
 }
 
+/** Sends a request of the session. Throws a CallError if there is no answer. */
+export async function ask(address: URL, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  const key = sessionKey();
+  let response: Response;
+  if (key !== null)
+    headers.set(KEY_HEADER, key);
+  try {
+    response = await fetch(address, { ...init, headers, credentials: "same-origin" });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError")
+      throw error;
+    throw new CallError(0, "Unreachable", "The server does not answer.");
+  }
+  if (response.status === 401 && key === sessionKey()) // else another tab has signed in meanwhile
+    onSignedOut.call();
+  return response;
+}
+
 /** Makes a call. Throws a CallError. */
 export async function call<Name extends keyof Calls & keyof typeof ways>(
   name: Name, values: Calls[Name]["arguments"], options: { signal?: AbortSignal } = {},
@@ -66,7 +86,7 @@ export async function call<Name extends keyof Calls & keyof typeof ways>(
   const way = ways[name];
   const of = values as Values;
   const url = addressOf(name, of);
-  const init: RequestInit = { method: way.method, credentials: "same-origin", ...options };
+  const init: RequestInit = { method: way.method, ...options };
   if (way.body === "json") {
     const inAddress = new Set([...way.query, ...Array.from(way.path.matchAll(/[:*](\w+)/g), found => found[1])]);
     init.body = JSON.stringify(Object.fromEntries(
@@ -76,16 +96,7 @@ export async function call<Name extends keyof Calls & keyof typeof ways>(
     init.body = String(of.body ?? "");
     init.headers = { "Content-Type": way.body };
   }
-  let response: Response;
-  try {
-    response = await fetch(url, init);
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError")
-      throw error;
-    throw new CallError(0, "Unreachable", "The server does not answer.");
-  }
-  if (response.status === 401 && name !== "authn.login")
-    onSignedOut.call();
+  const response = await ask(url, init);
   if (!response.ok)
     throw await failureOf(response);
   const kind = response.headers.get("Content-Type") ?? "";

@@ -2,7 +2,8 @@
 //
 // Pages subscribe with onChange(); nobody asks the server at intervals.
 import { signal } from "@preact/signals";
-import { addressOf } from "./call";
+import { addressOf, ask, failureOf } from "./call";
+import { serverEvents } from "./parts/server_events";
 
 export interface JobChange {
   event: "job" | "task";
@@ -15,6 +16,7 @@ export interface JobChange {
 
 /* A tab that is hidden has no frames: from so many changes on, it only knows that much changed. */
 const MOST = 1000;
+const PAUSE = 2000; // milliseconds until a lost stream is asked for again
 
 /** Whether the stream is open. */
 export const isLive = signal(false);
@@ -23,7 +25,7 @@ export const isLive = signal(false);
 type Listener = (changes: JobChange[] | null) => void;
 
 const listeners = new Set<Listener>();
-let source: EventSource | null = null;
+let running: AbortController | null = null;
 let gathered: JobChange[] = [];
 let wasOpen = false;
 
@@ -35,40 +37,46 @@ function deliver(): void {
 }
 
 /* Changes of one frame are delivered together: a thousand tasks repaint once. */
-function gather(message: MessageEvent<string>): void {
+function gather(data: string): void {
   if (gathered.length === 0)
     requestAnimationFrame(deliver);
   if (gathered.length < MOST)
-    gathered.push(JSON.parse(message.data) as JobChange);
+    gathered.push(JSON.parse(data) as JobChange);
 }
 
-/* A browser tries again by itself, unless the server has answered with an error. */
-function onError(): void {
-  isLive.value = false;
-  if (source?.readyState === EventSource.CLOSED) {
-    source = null;
-    setTimeout(startLive, 2000);
+async function read(signal: AbortSignal): Promise<void> {
+  const answer = await ask(addressOf("events.watch"), { signal });
+  if (!answer.ok)
+    throw await failureOf(answer);
+  isLive.value = true;
+  if (wasOpen)
+    listeners.forEach(listener => listener(null));
+  wasOpen = true;
+  for await (const { event, data } of serverEvents(answer))
+    if (event === "job" || event === "task")
+      gather(data);
+}
+
+async function follow(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await read(signal).catch(() => {}); // the connection was lost, or the server does not answer
+    if (signal.aborted)
+      return;
+    isLive.value = false;
+    await new Promise(done => setTimeout(done, PAUSE));
   }
 }
 
 export function startLive(): void {
-  if (source !== null)
+  if (running !== null)
     return;
-  source = new EventSource(addressOf("events.watch"), { withCredentials: true });
-  source.addEventListener("open", () => {
-    isLive.value = true;
-    if (wasOpen)
-      listeners.forEach(listener => listener(null));
-    wasOpen = true;
-  });
-  source.addEventListener("error", onError);
-  source.addEventListener("job", gather);
-  source.addEventListener("task", gather);
+  running = new AbortController();
+  void follow(running.signal);
 }
 
 export function stopLive(): void {
-  source?.close();
-  source = null;
+  running?.abort();
+  running = null;
   isLive.value = wasOpen = false;
 }
 

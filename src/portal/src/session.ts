@@ -1,25 +1,28 @@
 // session.ts - who uses the page
 //
-// The token of a login is in a cookie that scripts cannot read; here is only whose it is.
+// The token of a login is sealed in a cookie that scripts cannot read; the page has the key, and asks whose it is.
 import { signal } from "@preact/signals";
 import { call, CallError, onSignedOut } from "./call";
 import { startLive, stopLive } from "./live";
+import { textOf } from "./parts/messages";
+import { beginLogin, type Returned } from "./provider_login";
+import { dropSessionKey, keepSessionKey, onOtherSession } from "./session_key";
 
 export interface Who { name: string; admin: boolean }
 
 /** Undefined until the server has said; null: nobody is signed in. */
 export const who = signal<Who | null | undefined>(undefined);
+/** Why the login at the provider failed, or empty. */
+export const loginError = signal("");
 
-/* The cookie is of all tabs: what one does, the others must see. */
-const tabs = new BroadcastChannel("openpai-session");
-
-tabs.addEventListener("message", () => {
+onOtherSession(() => {
   stopLive();
   void findSession();
 });
 
 onSignedOut.call = () => {
   stopLive();
+  dropSessionKey();
   who.value = null;
 };
 
@@ -38,11 +41,27 @@ export async function findSession(): Promise<void> {
   }
 }
 
+/** Ends a login at the provider, if the browser comes from there, and asks whose session this is. */
+export async function startSession(back: Returned | null): Promise<void> {
+  if (back?.code !== undefined && back.verifier !== undefined)
+    try {
+      const login = await call("oidc.token", { code: back.code, code_verifier: back.verifier, cookie: true });
+      keepSessionKey(login.sessionKey!);
+    } catch (error) {
+      loginError.value = textOf(error);
+    }
+  if (back?.error !== undefined)
+    loginError.value = back.error;
+  await findSession();
+  if (back?.isHome && who.value === null)
+    beginLogin(true);
+}
+
 export async function signIn(username: string, password: string): Promise<void> {
   const login = await call("authn.login", { username, password, cookie: true });
+  keepSessionKey(login.sessionKey!);
   who.value = { name: login.user, admin: login.admin };
   startLive();
-  tabs.postMessage("");
 }
 
 /** Throws a CallError if the session may still hold; then the page goes on showing it. */
@@ -53,6 +72,6 @@ export async function signOut(): Promise<void> {
     if (!(error instanceof CallError && error.status === 401)) // the session had ended before
       throw error;
   }
+  loginError.value = "";
   onSignedOut.call();
-  tabs.postMessage("");
 }

@@ -106,7 +106,7 @@ const TEXTS = {
   task: ["Task", "实例"],
   noEvents: ["There are no events.", "没有事件。"],
   noFiles: ["The folder is empty.", "文件夹是空的。"],
-  noFolder: ["The job has no folder.", "该任务没有文件夹。"],
+  noFolder: ["The job has no folder: it was submitted without code.", "该任务没有文件夹：提交时没有代码。"],
   exitedWith: ["exited with code %", "退出码 %"],
   // Submission
   jobYaml: ["Job YAML", "任务 YAML"],

@@ -70,27 +70,72 @@ static void note_failure(pai__request *r, int status, const pai_error *err)
                 r->remote ? r->peer : "this machine", what);
 }
 
-static bool wants_cookie(const pai__request *r)
+/* Returns whether a member is there and true. */
+static bool is_set(const pai__tree *t, const char *name)
 {
-  pai__node asked = pai__tree_look(r->form, 0, "cookie");
+  pai__node n = pai__tree_look(t, 0, name);
 
-  return asked != PAI__NO_NODE && pai__tree_bool(r->form, asked);
+  return n != PAI__NO_NODE && pai__tree_bool(t, n);
 }
 
-/* Puts the new token into a cookie of the browser, too, if that was asked
- * for. */
-static bool keep_session(pai__request *r, const char *json, size_t len)
+static bool wants_session(const pai__request *r)
 {
-  pai__tree *tree;
-  bool ok;
+  return is_set(r->form, "cookie");
+}
 
-  if (!wants_cookie(r))
+/* A page of another site must not sign a browser in as a user of its own. */
+bool pai__login_may_keep(pai__request *r)
+{
+  if (!wants_session(r) || pai__session_is_here(r))
     return true;
-  tree = pai__server_tree(r->server, json, len);
-  ok = tree != NULL &&
-       pai__session_begin(r, pai__tree_look_text(tree, 0, "token", ""));
-  pai__tree_free(tree);
-  return ok;
+  pai__answer_error(r, 403, "ForbiddenUserError",
+                    "A login with a cookie must come from a page of this "
+                    "server: its Origin must be this host.");
+  return false;
+}
+
+void pai__login_answer(pai__request *r, const char *user, const char *token,
+                       bool admin, bool pat)
+{
+  bool keeps = wants_session(r);
+  pai__json_writer *w = &r->json;
+  char key[PAI__SESSION_KEY];
+
+  if (keeps && !pai__session_begin(r, token, key)) {
+    pai__answer_failure(r, PAI_ENOMEM);
+    return;
+  }
+  pai__json_writer_init(w, &r->answer, false);
+  pai__json_begin_object(w);
+  pai__json_put_text(w, "user", user);
+  pai__json_put_text(w, "token", keeps ? "" : token);
+  pai__json_put_bool(w, "admin", admin);
+  pai__json_put_bool(w, "hasGitHubPAT", pat);
+  if (keeps)
+    pai__json_put_text(w, "sessionKey", key);
+  pai__json_end_object(w);
+  pai__answer_json(r, 200);
+}
+
+/* Answers with a login that is JSON already, unless a session begins. */
+static void answer_login(pai__request *r, const char *json, size_t len)
+{
+  pai__tree *login;
+
+  if (!wants_session(r)) {
+    pai__json_writer_init(&r->json, &r->answer, false);
+    pai__json_ready(&r->json, json, len);
+    pai__answer_json(r, 200);
+    return;
+  }
+  login = pai__server_tree(r->server, json, len);
+  if (login == NULL)
+    pai__answer_failure(r, PAI_ENOMEM);
+  else
+    pai__login_answer(r, pai__tree_look_text(login, 0, "user", ""),
+                      pai__tree_look_text(login, 0, "token", ""),
+                      is_set(login, "admin"), is_set(login, "hasGitHubPAT"));
+  pai__tree_free(login);
 }
 
 static void on_login(void *user_data, int status, const char *json, size_t len,
@@ -113,28 +158,17 @@ static void on_login(void *user_data, int status, const char *json, size_t len,
   r->caller.name =
     pai__strdup(&r->server->alloc, pai__body_text(r, "username"));
   pai__accounts_complete(r->server, r->caller.name);
-  if (!keep_session(r, json, len)) {
-    pai__answer_failure(r, PAI_ENOMEM);
-    return;
-  }
-  pai__json_writer_init(&r->json, &r->answer, false);
-  pai__json_ready(&r->json, json, len);
-  pai__answer_json(r, 200);
+  answer_login(r, json, len);
   pai__answer_when_safe(r);
 }
 
-/* A page of another site must not sign a browser in as a user of its own. */
 void pai__do_authn_login(pai__request *r)
 {
   struct pai__waiting *w;
   int rc;
 
-  if (wants_cookie(r) && !pai__session_is_here(r)) {
-    pai__answer_error(r, 403, "ForbiddenUserError",
-                      "A login with a cookie must come from a page of this "
-                      "server: its Origin must be this host.");
+  if (!pai__login_may_keep(r))
     return;
-  }
   w = pai__answer_later(r);
   if (w == NULL)
     return;
@@ -160,16 +194,17 @@ static const char *token_of(const char *header)
 void pai__do_authn_logout(pai__request *r)
 {
   const char *header = pai__conn_field(r->conn, "Authorization");
-  char *session = header == NULL ? pai__session_header(r) : NULL;
+  pai__buf session;
   int rc = PAI_OK;
 
-  if (session != NULL)
-    header = session;
+  pai__buf_init(&session, &r->server->alloc);
+  if (r->caller.session && pai__session_header(&session, r))
+    header = pai__buf_text(&session);
   if (header != NULL)
     rc = pai_accounts_revoke(r->server->accounts, r->caller.name,
                              token_of(header), &r->err);
-  if (session != NULL && !pai__session_end(r))
+  if (r->caller.session && !pai__session_end(r))
     rc = PAI_ENOMEM;
-  pai__strfree(&r->server->alloc, session);
+  pai__buf_wipe(&session);
   pai__answer_changed(r, rc, "Logout successfully");
 }

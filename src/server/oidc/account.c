@@ -118,7 +118,9 @@ static void on_user(void *user_data, int status, const char *json, size_t len,
     return;
   }
   make_admin(v);
-  if (v->challenge != NULL)
+  if (v->challenge != NULL && pai__page_is_portal(v->page))
+    pai__pending_login_open_portal(v);
+  else if (v->challenge != NULL)
     pai__pending_login_ask(v);
   else
     pai__pending_login_hand_over(v);

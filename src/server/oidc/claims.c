@@ -318,3 +318,8 @@ void pai__login_home(pai__buf *url, const char *back, const char *host,
   pai__buf_printf(url, "/login?%s%shome=1", query,
                   query[0] != '\0' ? "&" : "");
 }
+
+bool pai__page_is_portal(const char *page)
+{
+  return page != NULL && strcmp(page, "/") == 0;
+}

@@ -1,6 +1,6 @@
 /*
- * consent.c - asks the user whether a program may log in, and gives the
- * program a code for a token
+ * consent.c - asks the user whether a program may log in, and gives programs
+ * and the portal a code for a token
  *
  * The provider often does not ask the user.  So whoever can open our login
  * page in a browser could have a code sent to their own program.  Therefore
@@ -109,17 +109,40 @@ static void tell(pai__request *r, const consent *c, const char *name,
   pai__buf_wipe(&b);
 }
 
-static int new_code(pai__request *r, const consent *c,
-                    char code[PAI__RANDOM_TEXT])
+/* A code for a page is not typed. */
+static int new_code(pai__request *r, const char *user, const char *challenge,
+                    bool typed, char code[PAI__RANDOM_TEXT])
 {
-  bool typed = c->page == NULL;
   pai_time now = pai__loop_time();
 
   if (typed ? !pai__code_typed(code) : !pai__random_text(code))
     return PAI_EIO;
-  return pai__codes_put(
-    &r->server->oidc->codes, code, c->user, c->challenge, now,
-    now + (pai_time)(typed ? TYPED_TIME : CODE_TIME) * SECOND);
+  return pai__codes_put(&r->server->oidc->codes, code, user, challenge, now,
+                        now +
+                          (pai_time)(typed ? TYPED_TIME : CODE_TIME) * SECOND);
+}
+
+/* Nobody is asked: only the portal's own page can read the code, and only the
+ * page that began this login has the verifier. */
+void pai__pending_login_open_portal(pai__pending_login *v)
+{
+  pai__request *r = pai__pending_login_request(v);
+  const char *user = pai__buf_text(&v->user);
+  char code[PAI__RANDOM_TEXT];
+  int rc;
+
+  if (r != NULL) {
+    pai__strfree(&r->server->alloc, r->caller.name);
+    r->caller.name = pai__strdup(&r->server->alloc, user);
+    rc = new_code(r, user, v->challenge, false, code);
+    if (rc == PAI_OK) {
+      pai__answer_portal(r, "code", code);
+      pai__answer_when_safe(r); /* the login may have made an account */
+    } else {
+      pai__answer_failure(r, rc);
+    }
+  }
+  pai__pending_login_free(v);
 }
 
 void pai__do_oidc_confirm(pai__request *r)
@@ -138,7 +161,7 @@ void pai__do_oidc_confirm(pai__request *r)
   } else {
     /* The cookie stays: pressing the button twice gives two codes. */
     r->caller.name = pai__strdup(&r->server->alloc, c.user);
-    rc = new_code(r, &c, code);
+    rc = new_code(r, c.user, c.challenge, c.page == NULL, code);
     if (rc == PAI_OK)
       tell(r, &c, "code", code, code);
     else
@@ -154,10 +177,12 @@ void pai__do_oidc_token(pai__request *r)
   pai_server *s = r->server;
   char *user = NULL;
   pai__server_entry e;
-  int rc =
-    pai__codes_take(&user, &s->oidc->codes, pai__body_text(r, "code"),
-                    pai__body_text(r, "code_verifier"), pai__loop_time());
+  int rc;
 
+  if (!pai__login_may_keep(r))
+    return;
+  rc = pai__codes_take(&user, &s->oidc->codes, pai__body_text(r, "code"),
+                       pai__body_text(r, "code_verifier"), pai__loop_time());
   if (rc == PAI_EPERM) {
     pai__answer_error(r, 400, "InvalidParametersError",
                       "The code is wrong, expired or already used: log in "

@@ -33,16 +33,7 @@ int pai__entry_make(pai__server_entry *e, pai_server *s, const char *user,
 
 void pai__entry_answer(pai__server_entry *e, pai__request *r)
 {
-  pai__json_writer *w = &r->json;
-
-  pai__json_writer_init(w, &r->answer, false);
-  pai__json_begin_object(w);
-  pai__json_put_text(w, "user", e->user);
-  pai__json_put_text(w, "token", pai__buf_text(&e->token));
-  pai__json_put_bool(w, "admin", e->admin);
-  pai__json_put_bool(w, "hasGitHubPAT", e->pat);
-  pai__json_end_object(w);
-  pai__answer_json(r, 200);
+  pai__login_answer(r, e->user, pai__buf_text(&e->token), e->admin, e->pat);
 }
 
 static void write_page(const pai__pending_login *v, const pai__server_entry *e,

@@ -7,6 +7,8 @@
  */
 #include "server/oidc/provider.h"
 
+#include "base/text/encode.h"
+
 #include <string.h>
 
 enum { MOST_PAGE = 1024 };
@@ -21,6 +23,20 @@ void pai__answer_lead(pai__request *r, int status, const char *url)
     pai__answer_failure(r, PAI_ENOMEM);
   else
     pai__answer_text(r, status, "text/plain; charset=utf-8", "");
+}
+
+void pai__answer_portal(pai__request *r, const char *name, const char *value)
+{
+  pai__buf url;
+
+  pai__buf_init(&url, &r->server->alloc);
+  pai__buf_printf(&url, "/#%s=", name);
+  pai__put_escaped(&url, value, "");
+  if (pai__buf_ok(&url))
+    pai__answer_lead(r, 303, pai__buf_text(&url));
+  else
+    pai__answer_failure(r, PAI_ENOMEM);
+  pai__buf_wipe(&url);
 }
 
 /* --- to the provider ----------------------------------------------------- */
@@ -103,12 +119,16 @@ static bool choose_page(pai__pending_login *v, const char *page,
   return ok;
 }
 
-/* A page on the browser's machine may belong to any program: it gets a code if
+/* The portal gets a code, never a token: a page of another site could send
+ * the browser here, and have it signed in as somebody else.
+ * A page on the browser's machine may belong to any program: it gets a code if
  * it has sent a challenge.  It gets a token only if the administrator has
  * listed it. */
 static bool may_lead(const pai__request *r, const char *page,
                      const char *challenge)
 {
+  if (pai__page_is_portal(page))
+    return challenge != NULL;
   return page == NULL || page[0] == '\0' ||
          (strlen(page) <= MOST_PAGE &&
           (pai__page_is_allowed(r->server->oidc->said.pages, page) ||
@@ -138,10 +158,11 @@ static const char *refuse(const pai__request *r, const char *page,
   return NULL;
 }
 
-/* Returns whether the browser was redirected to another name of this
- * server. */
+/* Returns whether the browser was redirected to another name of this server.
+ * A portal has to begin again there, as its verifier stays with its page. */
 static bool lead_home(pai__request *r)
 {
+  const char *back = r->server->oidc->said.redirect_uri;
   const char *host = pai__conn_field(r->conn, "Host");
   const char *query = strchr(r->uri, '?');
   pai__buf url;
@@ -150,9 +171,14 @@ static bool lead_home(pai__request *r)
   if (host == NULL || pai__request_query(r, "home") != NULL)
     return false;
   pai__buf_init(&url, &r->server->alloc);
-  pai__login_home(&url, r->server->oidc->said.redirect_uri, host,
-                  query != NULL ? query + 1 : "");
+  pai__login_home(&url, back, host, query != NULL ? query + 1 : "");
   leads = url.len > 0 || !pai__buf_ok(&url);
+  if (leads && pai__page_is_portal(pai__request_query(r, "redirect_uri"))) {
+    const char *name = strstr(back, "://") + 3;
+
+    pai__buf_cut(&url, (size_t)(name - back) + strcspn(name, "/?"));
+    pai__buf_str(&url, "/#sign-in");
+  }
   if (!pai__buf_ok(&url))
     pai__answer_failure(r, PAI_ENOMEM);
   else if (leads)

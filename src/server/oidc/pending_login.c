@@ -76,6 +76,10 @@ static void tell_page(pai__request *r, const char *page, const char *text)
 {
   pai__buf url;
 
+  if (pai__page_is_portal(page)) {
+    pai__answer_portal(r, "error", text);
+    return;
+  }
   pai__buf_init(&url, &r->server->alloc);
   pai__buf_str(&url, page);
   pai__query_add(&url, "errorMessage", text);

@@ -102,6 +102,8 @@ void pai__form_add(pai__buf *form, const char *name, const char *value);
  * is that one.  "home" in its query says that it was redirected already. */
 void pai__login_home(pai__buf *url, const char *back, const char *host,
                      const char *query);
+/* Returns whether the page is the portal of this server. */
+bool pai__page_is_portal(const char *page);
 
 /* --- oidc/page.c: HTML pages, pure --------------------------------------- */
 
@@ -173,9 +175,14 @@ void pai__pending_login_enter(pai__pending_login *v);
 void pai__pending_login_hand_over(pai__pending_login *v); /* oidc/enter.c */
 /* Asks the user whether a program may have a code. */
 void pai__pending_login_ask(pai__pending_login *v); /* oidc/consent.c */
+/* Leads to the portal with a code. */
+void pai__pending_login_open_portal(pai__pending_login *v);
 
 /* Redirects the browser to a URL, with 302 or 303. */
 void pai__answer_lead(pai__request *r, int status, const char *url);
+/* Redirects the browser to the portal; what it is told is in the fragment,
+ * which browsers do not send to servers. */
+void pai__answer_portal(pai__request *r, const char *name, const char *value);
 
 /* --- oidc/enter.c -------------------------------------------------------- */
 

@@ -6,13 +6,13 @@
 #ifndef PAI_SRC_SERVER_OIDC_TOKEN_H
 #define PAI_SRC_SERVER_OIDC_TOKEN_H
 
+#include "server/secret.h"
+
 #include "base/tree.h"
 
 enum {
   PAI__MOST_TOKEN = 64 << 10, /* bytes of an ID token */
-  PAI__MOST_KEYS = 128,       /* of a provider */
-  PAI__RANDOM = 32,           /* bytes of a random secret */
-  PAI__RANDOM_TEXT = 44       /* the secret as text, with a NUL */
+  PAI__MOST_KEYS = 128        /* of a provider */
 };
 
 /* What a token must contain. */
@@ -43,19 +43,5 @@ const char *pai__claim_text(const pai__tree *t, pai__node n, const char *name);
  * value. */
 bool pai__claims_have(const pai__tree *claims, const char *claim,
                       const char *text);
-
-/* Makes a random secret as text. */
-bool pai__random_text(char out[PAI__RANDOM_TEXT]);
-/* Makes the challenge of a verifier, as PKCE's S256. */
-bool pai__challenge(char out[PAI__RANDOM_TEXT], const char *verifier);
-/*
- * Encrypt a text with a key for the cookie `name`, as base64url, and decrypt
- * it.  PAI_OK; PAI_EPERM: not sealed by this server, or changed; PAI_ENOMEM;
- * PAI_EIO.
- */
-int pai__cookie_seal(pai__buf *out, const unsigned char key[PAI__RANDOM],
-                     const char *name, const char *text, size_t len);
-int pai__cookie_open(pai__buf *out, const unsigned char key[PAI__RANDOM],
-                     const char *name, const char *sealed, size_t len);
 
 #endif

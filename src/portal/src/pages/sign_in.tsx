@@ -1,19 +1,14 @@
 // sign_in.tsx - the log-in page
 import { useEffect, useState } from "preact/hooks";
-import { addressOf } from "../call";
 import { textOf } from "../parts/messages";
 import { useCall } from "../parts/use_call";
-import { signIn } from "../session";
+import { beginLogin } from "../provider_login";
+import { loginError, signIn } from "../session";
 import { language, setLanguage, t } from "../texts";
-
-/* Where the login provider sends the browser back to: this very page. */
-function providerAddress(): string {
-  return addressOf("oidc.login", { redirect_uri: location.origin, from: location.href }).href;
-}
 
 export function SignIn() {
   const method = useCall("authn.info", {});
-  const [error, setError] = useState("");
+  const [error, setError] = useState(loginError.value);
   const [isBusy, setBusy] = useState(false);
 
   useEffect(() => { document.title = `${t("signIn")} · OpenPAI`; });
@@ -33,7 +28,7 @@ export function SignIn() {
       <h1>{t("signInTo")}</h1>
       {error !== "" && <p class="failed" role="alert">{error}</p>}
       {method.value?.authn_type === "OIDC"
-        ? <p><a class="button main" href={providerAddress()} target="_self">{t("signInWith")}</a></p>
+        ? <button type="button" class="main" onClick={() => beginLogin()}>{t("signInWith")}</button>
         : <>
           <label>{t("userName")}<input name="username" autocomplete="username" required autoFocus /></label>
           <label>{t("password")}<input name="password" type="password" autocomplete="current-password" required /></label>

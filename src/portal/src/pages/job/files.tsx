@@ -1,7 +1,9 @@
 // files.tsx - the folder of a job: browse and download
-import { addressOf } from "../../call";
+import { addressOf, CallError } from "../../call";
 import { bytes, time } from "../../format";
+import { save } from "../../parts/download";
 import { Failed } from "../../parts/failed";
+import { attempt } from "../../parts/messages";
 import { useCall } from "../../parts/use_call";
 import { parameters, setParameters } from "../../router";
 import { t, type TextKey } from "../../texts";
@@ -11,11 +13,12 @@ import type { OfJob } from "./job";
 const COLUMNS: TextKey[] = ["name", "size", "modified"];
 
 function Row({ name, file }: { name: string; file: File }) {
-  const short = file.path.split("/").at(-1);
+  const short = file.path.split("/").at(-1)!;
   return <tr>
     <td>{file.type === "folder"
       ? <button type="button" class="plain" onClick={() => setParameters({ path: file.path, after: "" })}>{short}/</button>
-      : <a download={short} href={addressOf("files.read", { job: name, path: file.path }).href}>{short}</a>}
+      : <button type="button" class="plain" title={t("download")}
+        onClick={() => void attempt(() => save(addressOf("files.read", { job: name, path: file.path }), short))}>{short}</button>}
     {file.target !== null && <span class="hint"> → {file.target}</span>}</td>
     <td class="number">{file.type === "file" ? bytes(file.size) : ""}</td>
     <td>{time(file.modified)}</td>
@@ -35,10 +38,10 @@ export function Files({ name }: OfJob) {
   const after = parameters.value.get("after") ?? "";
   const list = useCall("files.list", { job: name, ...path !== "" && { path }, ...after !== "" && { after } });
 
+  if (path === "" && list.error instanceof CallError && list.error.code === "NoFileError")
+    return <p class="empty">{t("noFolder")}</p>;
   if (list.value === undefined)
     return list.error !== undefined ? <Failed error={list.error} /> : null;
-  if (list.value.folder === null)
-    return <p class="empty">{t("noFolder")}</p>;
   const next = list.value.next;
   return <>
     <Path path={path} />

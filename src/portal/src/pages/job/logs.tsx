@@ -1,7 +1,9 @@
 // logs.tsx - the log of a task, live: only the lines in view are in the page
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { addressOf, call, CallError } from "../../call";
+import { addressOf, ask, call, failureOf } from "../../call";
+import { saveAddress } from "../../parts/download";
 import { Failed } from "../../parts/failed";
+import { attempt } from "../../parts/messages";
 import { onChange } from "../../live";
 import { overwritten, pieces } from "../../parts/log_text";
 import { isFinal } from "../../parts/state";
@@ -83,15 +85,26 @@ function useLog(name: string, place: Place | null, isOver: boolean) {
   return { text: text.current, version, error };
 }
 
+/* Where the log of a task is, if it has one. */
+async function find(name: string, place: Place, options: { signal?: AbortSignal } = {}) {
+  const { locations } = await call("jobs.logs", { job: name, ...place }, options);
+  return locations.find(one => one.name === "all") ?? locations[0];
+}
+
+/* The address is signed: the browser itself fetches it, however long the log is. */
+async function download(name: string, place: Place): Promise<void> {
+  const log = await find(name, place);
+  if (log !== undefined)
+    saveAddress(log.uri, `${name}-${place.role}-${place.index}.log`);
+}
+
 async function read(name: string, place: Place, signal: AbortSignal, add: (text: string) => void): Promise<void> {
-  const of = { job: name, ...place };
-  const { locations } = await call("jobs.logs", of, { signal });
-  const log = locations.find(one => one.name === "all") ?? locations[0];
+  const log = await find(name, place, { signal });
   if (log === undefined)
     return;
-  const response = await fetch(addressOf("jobs.log", { ...of, name: log.name, follow: true, tail: TAIL }), { signal });
+  const response = await ask(addressOf("jobs.log", { job: name, ...place, name: log.name, follow: true, tail: TAIL }), { signal });
   if (!response.ok)
-    throw new CallError(response.status, "", await response.text());
+    throw await failureOf(response);
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read())
     add(part.value);
@@ -166,7 +179,7 @@ export function Logs({ name, job }: OfJob) {
       </select>
       <input type="search" aria-label={t("find")} placeholder={t("find")} value={find} onInput={event => { setFind(event.currentTarget.value); setMatch(0); }} />
       {find !== "" && <span role="status">{t("matches", matches.length)}</span>}
-      {place !== null && <a class="button" download={`${name}-${place.role}-${place.index}.log`} href={addressOf("jobs.log", { job: name, ...place, name: "all" }).href}>{t("download")}</a>}
+      {place !== null && <button type="button" onClick={() => void attempt(() => download(name, place))}>{t("download")}</button>}
     </form>
     {error !== undefined && <Failed error={error} />}
     {text.count + text.left >= TAIL && <p class="hint">{t("longLog", TAIL.toLocaleString())}</p>}

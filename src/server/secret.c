@@ -1,5 +1,5 @@
 /* secret.c - random and sealed texts */
-#include "server/oidc/token.h"
+#include "server/secret.h"
 
 #include "base/text/encode.h"
 
@@ -29,6 +29,26 @@ bool pai__random_text(char out[PAI__RANDOM_TEXT])
     return false;
   put_text(out, bytes);
   return out[0] != '\0';
+}
+
+bool pai__random_read(unsigned char out[PAI__RANDOM], const char *text,
+                      size_t len)
+{
+  pai__buf b;
+  bool ok;
+
+  pai__buf_init(&b, &pai__libc_alloc);
+  ok = len == PAI__RANDOM_TEXT - 1 && pai__base64url_read(&b, text, len) &&
+       pai__buf_ok(&b) && b.len == PAI__RANDOM;
+  if (ok)
+    memcpy(out, b.data, PAI__RANDOM);
+  pai__buf_wipe(&b);
+  return ok;
+}
+
+void pai__secret_wipe(void *bytes, size_t len)
+{
+  gnutls_memset(bytes, 0, len);
 }
 
 bool pai__challenge(char out[PAI__RANDOM_TEXT], const char *verifier)
