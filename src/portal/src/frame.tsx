@@ -1,5 +1,6 @@
 // frame.tsx - what is around each page: navigation, the user's menu, messages, the palette
 import type { ComponentType } from "preact";
+import { Bell } from "./parts/bell";
 import { lazy } from "./parts/lazy";
 import { Dialogs } from "./parts/dialog";
 import { attempt, Messages } from "./parts/messages";
@@ -58,6 +59,7 @@ export function Frame({ who }: { who: Who }) {
         <ul>{pages.filter(one => !one.hidden).map(one => <Link key={one.path} page={one} />)}</ul>
       </nav>
       <div class="tools">
+        <Bell />
         <button type="button" onClick={openPalette} title={t("search")} aria-label={t("search")} aria-keyshortcuts="Control+K">⌕</button>
         <button type="button" onClick={switchTheme} title={t("darkOrLight")} aria-label={t("darkOrLight")}>◐</button>
         <button type="button" lang={language.value === "en" ? "zh" : "en"} onClick={() => setLanguage(language.value === "en" ? "zh" : "en")}>{t("language")}</button>
