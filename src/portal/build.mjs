@@ -3,7 +3,7 @@
 // Usage: node build.mjs FOLDER
 //
 // FOLDER gets files/, each packed by gzip, and portal_files.c with the same bytes.  The
-// package of bindings/js is in openpai/.
+// package of bindings/js is in openpai/, and portal.wasm has what all of it calls here.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
@@ -19,26 +19,28 @@ const TYPES = {
 const FIRST_VIEW = 120 * 1024, ALL = 900 * 1024; // bytes, packed
 
 const result = await build({
-  entryPoints: ["src/main.tsx", "src/parts/wait_worker.ts", "src/world/worker.ts", "src/styles.css"],
+  entryPoints: [
+    "src/main.tsx", "src/parts/wait_worker.ts", "src/parts/language_worker.ts", "src/world/worker.ts", "src/styles.css",
+  ],
   bundle: true, splitting: true, format: "esm", target: "es2022", minify: true,
   jsx: "automatic", jsxImportSource: "preact", legalComments: "none", logLevel: "warning",
   outdir: "files", write: false, metafile: true,
   entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]", assetNames: "[name]-[hash]",
   loader: { ".yaml": "text" }, external: ["node:fs/promises"], publicPath: "/portal",
-  alias: { "openpai/check": "./openpai/check.js", openpai: "./openpai/index.js" },
+  alias: {
+    "openpai/check": "./openpai/check.js", "openpai/language": "./openpai/language.js", openpai: "./openpai/index.js",
+  },
 });
 
 const files = new Map(result.outputFiles.map(file => [basename(file.path), Buffer.from(file.contents)]));
 const named = (start, end) => [...files.keys()].find(name => name.startsWith(`${start}-`) && name.endsWith(end));
-for (const module of ["check", "openpai"]) { // found by their addresses, which the page has
-  const bytes = readFileSync(`openpai/${module}.wasm`);
-  files.set(`${module}-${createHash("sha256").update(bytes).digest("hex").slice(0, 8)}.wasm`, bytes);
-}
+const core = readFileSync("portal.wasm"); // found by its address, which the page has
+files.set(`core-${createHash("sha256").update(core).digest("hex").slice(0, 8)}.wasm`, core);
 const page = readFileSync("src/page.html", "utf8")
   .replace("STYLES", `/portal/${named("styles", ".css")}`)
   .replace("SCRIPT", `/portal/${named("main", ".js")}`)
-  .replace("CHECK", `/portal/${named("check", ".wasm")}`)
-  .replace("CORE", `/portal/${named("openpai", ".wasm")}`)
+  .replace("CORE", `/portal/${named("core", ".wasm")}`)
+  .replace("LANGUAGE", `/portal/${named("language_worker", ".js")}`)
   .replace("WORLD", `/portal/${named("worker", ".js")}`)
   .replace("WAIT", `/portal/${named("wait_worker", ".js")}`);
 files.set("index.html", Buffer.from(page));

@@ -3,7 +3,7 @@
 #
 # Usage: make.sh FOLDER PACKAGE
 #
-# PACKAGE is the package of bindings/js. FOLDER gets the sources, what is generated, the
+# PACKAGE is the package of bindings/js, with portal.wasm beside it. FOLDER gets the sources, what is generated, the
 # packages of npm, files/ and portal_files.c. Where npm cannot install packages,
 # portal_files.c has no files, and a line says so.
 set -eu
@@ -18,6 +18,7 @@ rm -rf "$out/src" "$out/openpai"
 cp -R "$root/src/portal/src" "$root/src/portal/package.json" "$root/src/portal/package-lock.json" \
   "$root/src/portal/tsconfig.json" "$root/src/portal/build.mjs" "$out"
 cp -R "$js" "$out/openpai"
+cp "$js/../portal.wasm" "$out"
 mkdir -p "$out/src/examples"
 cp "$root/examples/jobs/hello.yaml" "$out/src/examples"
 "${PYTHON:-python3}" -B "$root/src/api/typescript_calls.py" "$out/src" ways

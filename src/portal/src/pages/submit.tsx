@@ -1,13 +1,18 @@
-// submit.tsx - write a job file, check it as you type, and submit it
-import { useEffect, useState } from "preact/hooks";
+// submit.tsx - write a job file, as a text and as a form beside it, and submit it
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "../call";
-import { bytes, duration } from "../format";
-import { checker, demandOf, isV1, type Demand, type Diagnostic } from "../parts/check";
-import { Editor } from "../parts/editor";
-import { attempt, tell } from "../parts/messages";
-import { useWait } from "../parts/use_wait";
+import { bytes } from "../format";
+import { Editor, type EditorHandle } from "../parts/editor";
+import type { Findings, Fix, Problem } from "../parts/editor_language";
+import { Failed } from "../parts/failed";
+import { demandOf, isV1, jobFiles, useJobFiles, type JobFiles } from "../parts/job_files";
+import { attempt, tell, textOf } from "../parts/messages";
 import { fullName, go, jobAddress, parameters } from "../router";
 import { t } from "../texts";
+import type { Form } from "./submit/field";
+import { WaitNow } from "./submit/fit";
+import { JobForm } from "./submit/form";
+import { edited, moveKey, pointer, readFile, type Edit, type Path } from "./submit/job_edit";
 import { TEMPLATES } from "./templates";
 
 /* A name that the user has not used, as OpenPAI's portal makes it. */
@@ -21,7 +26,7 @@ async function converted(text: string): Promise<string> {
   if (!isV1(text))
     return text;
   try {
-    const now = (await checker()).convert(text);
+    const now = (await jobFiles()).Job.convert(text);
     tell(t("convertedV1"));
     return now;
   } catch {
@@ -29,39 +34,83 @@ async function converted(text: string): Promise<string> {
   }
 }
 
-function Wait({ text }: { text: string }) {
-  const seconds = useWait(text);
-  if (seconds === undefined)
-    return <span class="hint">…</span>;
-  if (seconds === null)
-    return <span class="hint">{t("mayStart")}: {t("waitUnknown")}</span>;
-  const [soon, middle, late] = seconds.map(duration) as [string, string, string];
-  return <strong role="status">{seconds[2] < 1 ? t("startsNow") : `${t("mayStart")}: ${t("between", middle, soon, late)}`}</strong>;
+// --- problems ------------------------------------------------------------------
+
+const MOST = 20; // problems that are listed
+
+function Fixes({ fixes, apply }: { fixes: Fix[]; apply: (fix: Fix) => void }) {
+  return <>{fixes.map((fix, i) => <button key={i} type="button" onClick={() => apply(fix)}>{fix.title}</button>)}</>;
 }
 
-function Problems({ list }: { list: Diagnostic[] }) {
-  const errors = list.filter(one => one.severity === "error");
-  return <div class="problems" role="status">
-    <p class={errors.length > 0 ? "failed" : undefined}>{list.length === 0 ? t("noProblems") : t("problems", list.length)}</p>
-    <ul>{list.slice(0, 20).map((one, i) => <li key={i}><span class="code">{one.line}:{one.column}</span> {one.message}{one.help ? ` ${t("help")}: ${one.help}` : ""}</li>)}</ul>
+function ProblemLine({ problem, handle }: { problem: Problem; handle: EditorHandle | null }) {
+  const { line, column, message, from, fixes } = problem;
+  return <li>
+    <button type="button" class="plain code" onClick={() => handle?.goTo(from)}>{line}:{column}</button> {message.replace(/\n(help: )?/g, (_all, help?: string) => help ? ` ${t("help")}: ` : " ")}
+    {fixes.length > 0 && <span class="buttons"><Fixes fixes={fixes} apply={fix => handle?.apply(fix.changes)} /></span>}
+  </li>;
+}
+
+function Problems({ findings: { problems, more }, handle }: { findings: Findings; handle: EditorHandle | null }) {
+  return <div class="problems">
+    <p role="status" class={problems.some(one => one.isError) ? "failed" : undefined}>{problems.length === 0 ? t("noProblems") : t("problems", problems.length)}</p>
+    <ul>{problems.slice(0, MOST).map((one, i) => <ProblemLine key={i} problem={one} handle={handle} />)}</ul>
+    {more.length > 0 && <p class="buttons"><Fixes fixes={more} apply={fix => handle?.apply(fix.changes)} /></p>}
   </div>;
+}
+
+// --- the file, as text and as form -----------------------------------------------
+
+/* What the text says, and edits of it.  While it cannot be read: what it said before. */
+function useForm(files: JobFiles | undefined, text: string, setText: (text: string) => void, handle: { current: EditorHandle | null }): Form | null {
+  const read = useMemo(() => files === undefined ? null : readFile(files, text), [files, text]);
+  const last = useRef(read);
+  const latest = useRef(text);
+  const file = last.current = read ?? last.current;
+
+  latest.current = text;
+  if (files === undefined || file === null)
+    return null;
+  const edit = (change: Edit) => {
+    try {
+      latest.current = edited(files, latest.current, change);
+      setText(latest.current);
+    } catch (error) {
+      tell(textOf(error), true);
+    }
+  };
+  const rename = (path: Path, key: string, to: string) => void attempt(async () => {
+    const { key: place } = files.Job.placeOf(latest.current, pointer([...path, key]));
+    const isDone = place !== undefined && place !== null &&
+      await handle.current?.rename({ line: place.line - 1, character: place.column - 1 }, to);
+    if (isDone !== true)
+      edit(moveKey(path, key, to));
+  });
+  return { file, isRead: read !== null, edit, rename };
+}
+
+function download(text: string, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/yaml" }));
+  link.download = `${name || "job"}.pai.yaml`;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 export function Submit() {
   const clone = parameters.value.get("clone");
   const [text, setText] = useState(() => clone === null ? withNewName(TEMPLATES[0]!.text) : "");
-  const [problems, setProblems] = useState<Diagnostic[]>([]);
-  const [demand, setDemand] = useState<Demand | null>(null);
+  const [findings, setFindings] = useState<Findings>();
   const [isBusy, setBusy] = useState(false);
+  const handle = useRef<EditorHandle | null>(null);
+  const { files, error } = useJobFiles();
+  const form = useForm(files, text, setText, handle);
+  const demand = useMemo(() => files === undefined ? null : demandOf(files.Job, text), [files, text]);
 
   useEffect(() => { document.title = `${t("submit")} · OpenPAI`; });
   useEffect(() => {
     if (clone !== null)
       void attempt(async () => setText(withNewName(String(await call("jobs.config", { job: clone, format: "yaml" })))));
   }, [clone]);
-  useEffect(() => {
-    void checker().then(Job => setDemand(demandOf(Job, text)));
-  }, [text]);
   function onChange(now: string): void {
     setText(now);
     if (isV1(now))
@@ -76,9 +125,11 @@ export function Submit() {
     setBusy(false);
   }
   async function open(event: Event): Promise<void> {
-    const file = (event.currentTarget as HTMLInputElement).files?.[0];
+    const field = event.currentTarget as HTMLInputElement;
+    const file = field.files?.[0];
     if (file !== undefined)
       setText(await converted(await file.text()));
+    field.value = ""; // the same file can be opened again
   }
 
   return <>
@@ -91,10 +142,17 @@ export function Submit() {
         {TEMPLATES.map((one, i) => <option key={one.name} value={i}>{one.name}</option>)}
       </select></label>
       <label class="button">{t("upload")}<input type="file" class="hidden" accept=".yaml,.yml,.json" onChange={event => void open(event)} /></label>
+      <button type="button" onClick={() => download(text, String(form?.file.name ?? ""))}>{t("exportYaml")}</button>
       {demand !== null && <span class="hint">{t("asksFor", demand.gpus, demand.cpus, bytes(demand.memory))}</span>}
-      <Wait text={text} />
+      <WaitNow text={text} form={form} />
     </div>
-    <Editor label={t("jobYaml")} text={text} onChange={onChange} onProblems={setProblems} />
-    <Problems list={problems} />
+    {error !== undefined && <Failed error={error} />}
+    <div class="submission">
+      <JobForm form={form} />
+      <div>
+        <Editor label={t("jobYaml")} text={text} onChange={onChange} onFindings={setFindings} handle={handle} />
+        {findings !== undefined && <Problems findings={findings} handle={handle.current} />}
+      </div>
+    </div>
   </>;
 }

@@ -2,22 +2,23 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../call";
 import { who } from "../session";
-import type { WaitAnswer, WaitQuestion } from "./wait_worker";
+import { asset, core } from "./core";
+import type { Wait, WaitAnswer, WaitQuestion } from "./wait_worker";
 
 const PAUSE = 500; // milliseconds without typing, before the cluster is asked
+const UNKNOWN: Wait = { seconds: null, never: null, changes: [] };
 
 /** Undefined while it is being computed. */
-export function useWait(text: string): WaitAnswer["seconds"] | undefined {
+export function useWait(text: string): Wait | undefined {
   const worker = useRef<Worker>();
   const last = useRef(0);
-  const [wait, setWait] = useState<WaitAnswer["seconds"]>();
+  const [wait, setWait] = useState<Wait>();
 
   useEffect(() => {
-    const address = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)!.content;
-    const mine = worker.current = new Worker(address("openpai-wait"), { type: "module" });
+    const mine = worker.current = new Worker(asset("wait"), { type: "module" });
     mine.addEventListener("message", (event: MessageEvent<WaitAnswer>) => {
       if (event.data.id === last.current)
-        setWait(event.data.seconds);
+        setWait(event.data);
     });
     return () => mine.terminate();
   }, []);
@@ -25,10 +26,9 @@ export function useWait(text: string): WaitAnswer["seconds"] | undefined {
     const id = ++last.current;
     setWait(undefined);
     const timer = setTimeout(() => {
-      call("scheduler.snapshot", {}).then(snapshot => worker.current?.postMessage({
-        id, text, user: who.value?.name ?? "", snapshot: JSON.stringify(snapshot),
-        module: document.querySelector<HTMLMetaElement>("meta[name=openpai-core]")!.content,
-      } satisfies WaitQuestion), () => setWait(null));
+      Promise.all([call("scheduler.snapshot", {}), core()]).then(([snapshot, module]) => worker.current?.postMessage({
+        id, text, user: who.value?.name ?? "", snapshot: JSON.stringify(snapshot), module,
+      } satisfies WaitQuestion), () => setWait(UNKNOWN));
     }, PAUSE);
     return () => clearTimeout(timer);
   }, [text]);
