@@ -2,12 +2,12 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-type Module<Name extends string> = Record<Name, ComponentType>;
-
 /** A component that loads its module first; the module exports it by `name`. */
-export function lazy<Name extends string>(load: () => Promise<Module<Name>>, name: Name): ComponentType {
-  let loaded: ComponentType | undefined;
-  return function Lazy() {
+export function lazy<Name extends string, Props extends object = object>(
+  load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name,
+): ComponentType<Props> {
+  let loaded: ComponentType<Props> | undefined;
+  return function Lazy(props: Props) {
     const [, again] = useState(0);
     useEffect(() => {
       if (loaded === undefined)
@@ -17,6 +17,6 @@ export function lazy<Name extends string>(load: () => Promise<Module<Name>>, nam
         });
     }, []);
     const Loaded = loaded;
-    return Loaded === undefined ? <p class="loading" aria-busy="true" /> : <Loaded />;
+    return Loaded === undefined ? <p class="loading" aria-busy="true" /> : <Loaded {...props} />;
   };
 }

@@ -1,5 +1,5 @@
 // job.tsx - the page of a job: its heading, what can be done with it, and its tabs
-import type { FunctionComponent } from "preact";
+import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Job as JobRecord } from "../../api";
 import { call } from "../../call";
@@ -7,6 +7,7 @@ import { time } from "../../format";
 import { ask } from "../../parts/dialog";
 import { Failed } from "../../parts/failed";
 import { Lasted } from "../../parts/lasted";
+import { lazy } from "../../parts/lazy";
 import { attempt, tell } from "../../parts/messages";
 import { isFinal, State } from "../../parts/state";
 import { useCall } from "../../parts/use_call";
@@ -23,7 +24,7 @@ import { Why } from "./why";
 
 export interface OfJob { name: string; job: JobRecord; again: () => void }
 
-interface Tab { path: string; text: TextKey; show: FunctionComponent<OfJob> }
+interface Tab { path: string; text: TextKey; show: ComponentType<OfJob> }
 
 /** THE table of a job's tabs. */
 const TABS: Tab[] = [
@@ -33,6 +34,7 @@ const TABS: Tab[] = [
   { path: "events", text: "events", show: Events },
   { path: "config", text: "config", show: Config },
   { path: "files", text: "files", show: Files },
+  { path: "terminal", text: "terminal", show: lazy(() => import("./terminal"), "Terminal") },
 ];
 
 async function stop(name: string): Promise<void> {
