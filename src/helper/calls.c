@@ -81,11 +81,14 @@ void helper_refuse_with(helper_editor *e, uint64_t request, int status,
                         const pai_error *err, int http, const char *api_code)
 {
   const char *help = pai_error_help(err);
-  bool untrusted = pai_error_no_answer(err) == PAI_NO_ANSWER_UNTRUSTED;
+  int no_answer = pai_error_no_answer(err);
+  bool untrusted = no_answer == PAI_NO_ANSWER_UNTRUSTED;
+  bool not_reached = no_answer == PAI_NO_ANSWER_NOT_REACHED;
   char *data = cli_json_make("{\"status\":%s,\"httpStatus\":%d,\"code\":%s,"
-                             "\"help\":%s,\"untrusted\":%c}",
+                             "\"help\":%s,\"untrusted\":%c,"
+                             "\"notReached\":%c}",
                              pai_code_name(status), http, api_code, help,
-                             cli_truth(untrusted));
+                             cli_truth(untrusted), cli_truth(not_reached));
   const char *message = pai_error_message(err);
 
   (void)!pai_language_refuse(

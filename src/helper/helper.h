@@ -193,6 +193,7 @@ HELPER_METHOD(debug_job);
 HELPER_METHOD(events);
 HELPER_METHOD(exec);
 HELPER_METHOD(exec_input);
+HELPER_METHOD(find_server);
 HELPER_METHOD(forget_cluster);
 HELPER_METHOD(login);
 HELPER_METHOD(login_page);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum purpose { LOG_IN, MAKE_PAGE, FIND_SERVER };
+
 /* What a login needs; it belongs to the call. */
 typedef struct login {
   helper_call *call;
@@ -15,8 +17,8 @@ typedef struct login {
   char *user, *password; /* or */
   char *token;           /* or */
   char *code, *verifier; /* of a login page */
-  bool page;             /* only the page is wanted */
-  bool below;            /* the portal's REST server is tried */
+  enum purpose purpose;
+  bool below; /* the portal's REST server is tried */
 } login;
 
 static void wipe(char *text)
@@ -176,13 +178,16 @@ static void take_info(login *l, const pai_json *info)
   bool browser = strcmp(cli_json_text(info, 0, "authnMethod"), "OIDC") == 0,
        own = strcmp(cli_json_text(info, 0, "server"), "libopenpai") == 0;
 
-  if (l->page && !browser)
+  if (l->purpose == FIND_SERVER)
+    end(l, cli_json_make("{\"url\":%s,\"browser\":%c}", l->url,
+                         cli_truth(browser)));
+  else if (l->purpose == MAKE_PAGE && !browser)
     refuse(l, "users of this server log in with a password");
-  else if (l->page && !own)
+  else if (l->purpose == MAKE_PAGE && !own)
     refuse(l, "this server is an original OpenPAI, which sends the browser "
               "to a program on its own machine: use 'openpai login' in a "
               "terminal, or a token of its portal");
-  else if (l->page)
+  else if (l->purpose == MAKE_PAGE)
     make_page(l);
   else if (browser && l->token == NULL && l->code == NULL)
     refuse(l, "users of this server log in with a browser");
@@ -255,7 +260,7 @@ static char *take(const pai_json *params, const char *name)
 }
 
 static void begin(helper_editor *e, uint64_t request, const pai_json *params,
-                  bool page)
+                  enum purpose purpose)
 {
   helper_call *c = helper_call_new(e, request);
   login *l = c != NULL ? calloc(1, sizeof(*l)) : NULL;
@@ -267,7 +272,7 @@ static void begin(helper_editor *e, uint64_t request, const pai_json *params,
     return;
   }
   *l = (login){ .call = c,
-                .page = page,
+                .purpose = purpose,
                 .url = take(params, "url"),
                 .ca_file = take(params, "caFile"),
                 .user = take(params, "user"),
@@ -279,7 +284,8 @@ static void begin(helper_editor *e, uint64_t request, const pai_json *params,
   c->drop = drop;
   if (l->code != NULL)
     cli_code_clean(l->code);
-  if (!page && l->token == NULL && (l->user == NULL || l->password == NULL) &&
+  if (purpose == LOG_IN && l->token == NULL &&
+      (l->user == NULL || l->password == NULL) &&
       (l->code == NULL || l->verifier == NULL))
     helper_refuse(e, request, HELPER_INVALID_PARAMS,
                   "give a user and a password, a token, or the code of a "
@@ -296,10 +302,15 @@ static void begin(helper_editor *e, uint64_t request, const pai_json *params,
 
 HELPER_METHOD(login)
 {
-  begin(e, request, params, false);
+  begin(e, request, params, LOG_IN);
 }
 
 HELPER_METHOD(login_page)
 {
-  begin(e, request, params, true);
+  begin(e, request, params, MAKE_PAGE);
+}
+
+HELPER_METHOD(find_server)
+{
+  begin(e, request, params, FIND_SERVER);
 }

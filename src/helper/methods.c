@@ -17,6 +17,7 @@ static const struct {
   { "openpai/events", helper_do_events },
   { "openpai/exec", helper_do_exec },
   { "openpai/execInput", helper_do_exec_input },
+  { "openpai/findServer", helper_do_find_server },
   { "openpai/forgetCluster", helper_do_forget_cluster },
   { "openpai/login", helper_do_login },
   { "openpai/loginPage", helper_do_login_page },

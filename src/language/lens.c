@@ -7,6 +7,8 @@ typedef struct pai__language_hinting {
   pai_language *l;
   pai__language_request *r;
   const char *estimate; /* to be shown; NULL: none, or shown already */
+  bool has_lens;
+  pai__span lens; /* where the last one is */
 } pai__language_hinting;
 
 /* --- links ---------------------------------------------------------------------- */
@@ -26,7 +28,7 @@ static int put_link(void *user_data, pai__span span, const char *target)
 PAI__LANGUAGE_HANDLER(links)
 {
   pai__language_text text = pai__doc_text(&l->docs, r->doc);
-  pai__language_hinting x = { l, r, NULL };
+  pai__language_hinting x = { .l = l, .r = r };
   int rc;
 
   pai__json_begin_array(&r->w);
@@ -60,9 +62,8 @@ static int put_lens(void *user_data, pai__span span, const char *title,
 {
   pai__language_hinting *x = user_data;
 
-  if (x->estimate != NULL)
-    put_one_lens(x, span, x->estimate, "openpai.explain");
-  x->estimate = NULL;
+  x->has_lens = true;
+  x->lens = span;
   put_one_lens(x, span, title, commands[command]);
   return PAI_OK;
 }
@@ -70,11 +71,15 @@ static int put_lens(void *user_data, pai__span span, const char *title,
 PAI__LANGUAGE_HANDLER(lenses)
 {
   pai__language_text text = pai__doc_text(&l->docs, r->doc);
-  pai__language_hinting x = { l, r, pai__language_estimate(l, r->doc) };
+  pai__language_hinting x = { .l = l,
+                              .r = r,
+                              .estimate = pai__language_estimate(l, r->doc) };
   int rc;
 
   pai__json_begin_array(&r->w);
   rc = pai__lenses(&text, put_lens, &x);
+  if (rc == PAI_OK && x.estimate != NULL && x.has_lens)
+    put_one_lens(&x, x.lens, x.estimate, "openpai.explain");
   pai__json_end_array(&r->w);
   return rc;
 }
@@ -122,7 +127,9 @@ static int put_estimate(void *user_data, pai__span span, const char *title,
 PAI__LANGUAGE_HANDLER(hints)
 {
   pai__language_text text = pai__doc_text(&l->docs, r->doc);
-  pai__language_hinting x = { l, r, pai__language_estimate(l, r->doc) };
+  pai__language_hinting x = { .l = l,
+                              .r = r,
+                              .estimate = pai__language_estimate(l, r->doc) };
   int rc = PAI_OK;
 
   pai__json_begin_array(&r->w);

@@ -41,20 +41,10 @@ function drawCards({ jobStatus: status, taskRoles }) {
     node("div", {}, node("dt", {}, name), node("dd", {}, String(value))))));
 }
 
-/** Why it waits and until when, or how it ended */
-function drawWhy({ jobStatus: status }, why, estimate) {
-  const lines = [];
-  if (status.state === "WAITING") {
-    lines.push(why?.explanation, ...(why?.reasons ?? []).map(reason => reason.text));
-    if (why?.line?.place)
-      lines.push(`Place ${why.line.place} of ${why.line.waiting} in ${clean(why.line.virtualCluster)}.`);
-    const start = estimate?.start;
-    if (start?.p50)
-      lines.push(`It may start ${clock(start.p50)}` +
-        (start.p90 ? `, by ${clock(start.p90)} in 9 of 10 cases.` : "."));
-    else if (estimate?.unknown)
-      lines.push("When it starts is not known.");
-  } else if (status.state === "FAILED" || status.state === "STOPPED") {
+/** Why it waits and until when, in lines, or how it ended */
+function drawWhy({ jobStatus: status }, why) {
+  const lines = [...why];
+  if (status.state === "FAILED" || status.state === "STOPPED") {
     lines.push(status.exitReason, status.appExitSpec?.reason, status.failure?.reason,
       status.failure?.line, ...(status.failure?.solution ?? []), status.appExitDiagnostics);
     if (status.appExitTriggerTaskRoleName)
@@ -124,7 +114,7 @@ function drawEvents(events) {
     table(main, "Events", "", ["task", "reason", "message"], rows);
 }
 
-function draw({ error, job, why, estimate, events, uses, history }) {
+function draw({ error, job, why, events, uses, history }) {
   main.replaceChildren();
   main.classList.toggle("dark", document.body.classList.contains("vscode-dark") ||
     document.body.classList.contains("vscode-high-contrast"));
@@ -134,7 +124,7 @@ function draw({ error, job, why, estimate, events, uses, history }) {
   }
   drawHead(job);
   drawCards(job);
-  drawWhy(job, why, estimate);
+  drawWhy(job, why);
   drawTasks(job, uses ?? {});
   drawHistory(main, history);
   drawTimeline(job);

@@ -11,7 +11,8 @@ import { followActiveEditor, onFirstJobFile } from "./editor/job_files";
 import { Logs, LOG_SCHEME } from "./editor/logs";
 import { registrar, showError, type Act } from "./editor/register";
 import { StatusBar } from "./editor/status";
-import { Helper, MissingProgram } from "./helper/helper";
+import { MissingProgram } from "./helper/errors";
+import { Helper } from "./helper/helper";
 import { JobCommands } from "./jobs/commands";
 import { createConfig } from "./jobs/create";
 import { debugHere } from "./jobs/debug";
@@ -21,6 +22,24 @@ import { explain, runHere, submitFile, submitWithCode } from "./jobs/submit";
 import { JobTree, type Node } from "./jobs/tree";
 import { StorageTree } from "./storages";
 
+/** The setting openpai.path, which starts the helper again. */
+async function chooseProgram(): Promise<void> {
+  const [file] = await vscode.window.showOpenDialog({ title: "The program openpai" }) ?? [];
+  if (file !== undefined)
+    await vscode.workspace.getConfiguration("openpai")
+      .update("path", file.fsPath, vscode.ConfigurationTarget.Global);
+}
+
+/** Opens the walkthrough. VS Code keeps another one that is in front, so that is closed. */
+async function getStarted(context: vscode.ExtensionContext): Promise<void> {
+  const other = vscode.window.tabGroups.all.map(group => group.activeTab)
+    .filter(tab => tab?.input === undefined && tab?.label.startsWith("Walkthrough:"))
+    .filter(tab => tab !== undefined);
+  await vscode.window.tabGroups.close(other);
+  await vscode.commands.executeCommand("workbench.action.openWalkthrough",
+    `${context.extension.id}#start`, false);
+}
+
 /** Shows an error; one without the program has a way out. */
 async function report(error: unknown): Promise<void> {
   if (!(error instanceof MissingProgram))
@@ -28,10 +47,7 @@ async function report(error: unknown): Promise<void> {
   const answer = await vscode.window.showErrorMessage(
     `OpenPAI: ${error.message}`, "Choose the Program…", "Try Again");
   if (answer === "Choose the Program…") {
-    const [file] = await vscode.window.showOpenDialog({ title: "The program openpai" }) ?? [];
-    if (file !== undefined)
-      await vscode.workspace.getConfiguration("openpai")
-        .update("path", file.fsPath, vscode.ConfigurationTarget.Global);
+    await chooseProgram();
   } else if (answer === "Try Again") {
     await vscode.commands.executeCommand("openpai.helper.restart");
   }
@@ -39,14 +55,10 @@ async function report(error: unknown): Promise<void> {
 
 /** The language features begin with the first document that is meant to be a job file. */
 function startWithJobFiles(context: vscode.ExtensionContext, helper: Helper): void {
-  let tried = false;
-  onFirstJobFile(context, () => {
-    tried = true;
-    helper.start().catch(report);
-  });
+  onFirstJobFile(context, () => void helper.start().catch(report));
   context.subscriptions.push(vscode.workspace.onDidChangeConfiguration(event => {
-    if (event.affectsConfiguration("openpai.path") && (tried || helper.isStarted))
-      helper.restart().catch(report);
+    if (event.affectsConfiguration("openpai.path") && helper.wasTried)
+      void vscode.commands.executeCommand("openpai.helper.restart");
   }));
 }
 
@@ -123,6 +135,8 @@ export function activate(context: vscode.ExtensionContext): void {
   command("storage.open", () => vscode.commands.executeCommand("openpai.storages.focus"));
   command("storage.download", (node: Node) => node.kind === "file" &&
     files.download(tree.getTreeItem(node).resourceUri!));
+  command("program.choose", chooseProgram);
+  command("walkthrough", () => getStarted(context));
   command("helper.restart", async () => {
     await helper.restart();
     clusters.refresh();

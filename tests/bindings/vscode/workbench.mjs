@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
 export const folder = resolve(process.argv[2]), work = resolve(process.argv.at(-1));
-export const PATIENCE = 60000; // milliseconds until a step has failed
+export const PATIENCE = 180000; // milliseconds until a step has failed, also where all is slow
 const { chromium } = createRequire(join(folder, "node_modules/"))("playwright-core");
 
 export async function until(what, look) {
@@ -44,7 +44,14 @@ export class Editor {
   /** Answers a question in the box at the top. */
   async type(question, text) {
     await this.see(".quick-input-widget", { hasText: question });
-    await this.page.locator(".quick-input-widget input.input").first().fill(text);
+    await this.retype(text);
+  }
+  /** The same after an answer that was refused: its reason stands where the question was. */
+  async retype(text) {
+    const input = this.page.locator(".quick-input-widget input.input").first();
+    await until("a box to type in", () => input.evaluate(box => box === document.activeElement));
+    await this.page.keyboard.press("Control+a");
+    await this.page.keyboard.type(text);
     await this.page.keyboard.press("Enter");
   }
   async pick(text) {
@@ -97,8 +104,9 @@ export async function withEditor(url, Kind, steps) {
     await page.goto(url);
     await editor.see(".monaco-workbench");
     for (const [name, step] of Object.entries(steps)) {
+      const begin = Date.now();
       await step(editor);
-      console.log(`${name}: seen`);
+      console.log(`${name}: seen, ${((Date.now() - begin) / 1000).toFixed(1)} s`);
     }
   } catch (error) {
     await editor.shot("failed");

@@ -80,6 +80,19 @@ class Logins(HelperTest):
             self.assertEqual(editor.refused("openpai/addCluster", **params)
                              ["code"], -32602)
 
+    def test_a_server_is_found_before_a_login(self):
+        self.serve()
+        editor = self.editor()
+        for url in self.url, f"{self.url}/":
+            self.assertEqual(editor.ask("openpai/findServer", url=url)
+                             ["browser"], False)
+        away = editor.refused("openpai/findServer", url="http://127.0.0.1:1")
+        self.assertTrue(away["data"]["notReached"])
+        self.assertIn("no OpenPAI at this address", editor.refused(
+            "openpai/findServer", url=f"{self.url}/nowhere")["message"])
+        self.assertEqual(editor.refused("openpai/findServer", url="x:")
+                         ["code"], -32602)
+
     def test_a_token_is_checked(self):
         self.serve()
         token = self.login()

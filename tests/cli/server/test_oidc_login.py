@@ -203,6 +203,8 @@ class LoginTest(ProviderTest):
         self.addCleanup(process.kill)
         editor = edited.Editor.of(process)
         editor.begin()
+        self.assertTrue(editor.ask("openpai/findServer", url=self.server)
+                        ["browser"])
         page = editor.ask("openpai/loginPage", url=self.server)
         guest = Guest(self.server)
         text = guest.consent(page["page"], "a1")

@@ -103,7 +103,8 @@ TEST(v1_becomes_v2)
                               "\"i\", \"taskRoles\": [ { \"name\": "
                               "\"w\", \"command\": \"ls\" } ] }\n",
                               NULL);
-  wanted w = { &c, "Convert to job protocol v2 (YAML)", test_buf() };
+  wanted w = { &c, "Convert to job protocol v2 (YAML, without comments)",
+               test_buf() };
   pai_report *report;
 
   assert_ok(pai__more_actions(&c.t, (pai__span){ c.at, c.at }, on_action, &w));

@@ -2,8 +2,9 @@
 
 import * as vscode from "vscode";
 import { openTerminal } from "../editor/terminal";
-import { CallError } from "../helper/helper";
-import type { LoginResult } from "../helper/protocol";
+import { CallError } from "../helper/errors";
+import type { FoundServer, LoginResult, ServerAddress } from "../helper/protocol";
+import { askUntil } from "./ask";
 import {
   freeName, held, isAlias, LOCAL, readAddress, readOldClusters, type Cluster,
 } from "./cluster";
@@ -11,87 +12,95 @@ import type { Clusters } from "./store";
 
 const PLAIN = "Send It Unencrypted", AUTHORITIES = "Choose Certificate Authorities…";
 
-async function askAddress(): Promise<string | undefined> {
-  const typed = await vscode.window.showInputBox({
-    title: "Add PAI Cluster", prompt: "Address of the server", ignoreFocusOut: true,
-    placeHolder: "https://pai.example.org",
-    validateInput: text => {
-      const address = readAddress(text);
-      return text.trim() !== "" && "error" in address ? address.error : undefined;
-    },
-  });
-  if (!typed?.trim())
-    return undefined;
-  const address = readAddress(typed);
-  if ("error" in address)
-    return undefined;
-  if (address.plain && await vscode.window.showWarningMessage(
-    `${address.url} is not encrypted: others can read the password and the token.`,
-    { modal: true }, PLAIN) !== PLAIN)
-    return undefined;
-  return address.url;
+interface Server extends FoundServer {
+  caFile?: string;
 }
 
-const ask = (cluster: Cluster, prompt: string, password: boolean, value?: string) =>
-  vscode.window.showInputBox({
-    title: `Log In to ${cluster.name}`, prompt, password, value, ignoreFocusOut: true,
-  });
-
 /**
- * Logs in and keeps the token here. A certificate that nobody signed whom the system knows needs
- * a file of authorities.
+ * Finds the API at an address. A certificate that nobody signed whom the system knows needs a
+ * file of authorities.
  */
-async function keepLogin(clusters: Clusters, cluster: Cluster, caFile: string | undefined,
-  logIn: (at: { url: string; caFile?: string }) => Promise<LoginResult>): Promise<void> {
+async function reach(clusters: Clusters, at: ServerAddress): Promise<Server> {
   try {
-    const { url, user, token } = await logIn({ url: cluster.url!, caFile });
-    await clusters.keep(cluster.name, { url, user: user ?? undefined, caFile, token });
-    await clusters.choose({ name: cluster.name, url, user: user ?? undefined, owner: "editor" });
+    return { ...await clusters.helper.findServer(at), caFile: at.caFile };
   } catch (error) {
     if (!(error instanceof CallError && error.untrusted) || await vscode.window.showErrorMessage(
       error.message, { modal: true }, AUTHORITIES) !== AUTHORITIES)
       throw error;
-    const [file] = await vscode.window.showOpenDialog({
-      title: "Certificate authorities to trust, in PEM",
-    }) ?? [];
-    if (file === undefined)
-      throw new vscode.CancellationError();
-    await keepLogin(clusters, cluster, file.fsPath, logIn);
   }
+  const [file] = await vscode.window.showOpenDialog({
+    title: "Certificate authorities to trust, in PEM",
+  }) ?? [];
+  if (file === undefined)
+    throw new vscode.CancellationError();
+  return reach(clusters, { url: at.url, caFile: file.fsPath });
 }
 
-async function logIn(clusters: Clusters, cluster: Cluster): Promise<void> {
-  const { helper } = clusters, caFile = (await clusters.login(cluster.name))?.caFile;
-  const how = await vscode.window.showQuickPick([
-    { label: "Password", detail: "It is exchanged for a token and kept nowhere", how: "password" },
-    { label: "Token", detail: "Of the portal, or of openpai token create", how: "token" },
-    { label: "Browser", detail: "If users log in with OpenID Connect", how: "browser" },
-  ], { title: `Log In to ${cluster.name}`, placeHolder: "How do you log in?", ignoreFocusOut: true });
-  if (how?.how === "password") {
-    const user = await ask(cluster, "User name", false, cluster.user);
-    const password = user && await ask(cluster, `Password of ${user}`, true);
-    if (user && password)
-      await keepLogin(clusters, cluster, caFile, at => helper.login({ ...at, user, password }));
-  } else if (how?.how === "token") {
-    const token = (await ask(cluster, "Token", true))?.trim();
-    if (token)
-      await keepLogin(clusters, cluster, caFile, at => helper.login({ ...at, token }));
-  } else if (how?.how === "browser") {
-    await keepLogin(clusters, cluster, caFile, at => logInWithBrowser(clusters, cluster, at));
-  }
+/** Asks for the address until there is an OpenPAI. */
+async function askServer(clusters: Clusters): Promise<Server | undefined> {
+  const address = await askUntil({
+    title: "Add PAI Cluster", prompt: "Address of the server",
+    placeholder: "https://pai.example.org",
+  }, async typed => {
+    const read = readAddress(typed);
+    if ("error" in read)
+      throw new Error(read.error);
+    await clusters.helper.findServer({ url: read.url }).catch(error => {
+      if (!(error instanceof CallError && error.untrusted)) // that can be mended
+        throw error;
+    });
+    return read;
+  });
+  if (address === undefined || address.plain && await vscode.window.showWarningMessage(
+    `${address.url} is not encrypted: others can read the password and the token.`,
+    { modal: true }, PLAIN) !== PLAIN)
+    return undefined;
+  return reach(clusters, { url: address.url });
+}
+
+type LogIn = (at: ServerAddress) => Promise<LoginResult | undefined>;
+
+const WAYS = {
+  password: { label: "Password", detail: "It is exchanged for a token and kept nowhere" },
+  token: { label: "Token", detail: "Of the portal, or of openpai token create" },
+  browser: { label: "Browser", detail: "The login page of the server" },
+};
+
+/** Logs in to a server that was found, and keeps the token here. */
+async function logIn(clusters: Clusters, cluster: Cluster, server: Server): Promise<void> {
+  const { helper } = clusters, title = `Log In to ${cluster.name}`;
+  const ways: Record<string, LogIn> = {
+    password: async at => {
+      const user = await askUntil({ title, prompt: "User name", value: cluster.user },
+        async text => text);
+      return user === undefined ? undefined : askUntil({ title, prompt: `Password of ${user}`, password: true },
+        password => helper.login({ ...at, user, password }));
+    },
+    token: at => askUntil({ title, prompt: "Token", password: true },
+      token => helper.login({ ...at, token })),
+    browser: at => logInWithBrowser(clusters, title, at),
+  };
+  const names = server.browser ? ["browser", "token"] as const : ["password", "token"] as const;
+  const how = await vscode.window.showQuickPick(
+    names.map(name => ({ ...WAYS[name], logIn: ways[name] })),
+    { title, placeHolder: "How do you log in?", ignoreFocusOut: true });
+  const { caFile } = server, result = await how?.logIn({ url: server.url, caFile });
+  if (!result)
+    return;
+  const { url, token } = result, user = result.user ?? undefined;
+  await clusters.keep(cluster.name, { url, user, caFile, token });
+  await clusters.choose({ name: cluster.name, url, user, owner: "editor" });
 }
 
 /** The page shows words that must be ours, and after the login a code that is typed here. */
-async function logInWithBrowser(clusters: Clusters, cluster: Cluster,
-  at: { url: string; caFile?: string }): Promise<LoginResult> {
+async function logInWithBrowser(clusters: Clusters, title: string, at: ServerAddress):
+  Promise<LoginResult | undefined> {
   const { url, page, words, verifier } = await clusters.helper.loginPage(at);
   await vscode.env.openExternal(vscode.Uri.parse(page, true));
-  const code = await ask(cluster,
-    `Check that the page in the browser shows ${words}, then type the other code that it shows`,
-    false);
-  if (!code?.trim())
-    throw new vscode.CancellationError();
-  return clusters.helper.login({ ...at, url, code, verifier });
+  return askUntil({
+    title,
+    prompt: `Check that the page in the browser shows ${words}, then type the other code that it shows`,
+  }, code => clusters.helper.login({ ...at, url, code, verifier }));
 }
 
 /** Of the program's cluster the program keeps the token. */
@@ -107,18 +116,18 @@ async function logInWithProgram(clusters: Clusters, cluster: Cluster): Promise<v
 }
 
 export async function addCluster(clusters: Clusters): Promise<void> {
-  const url = await askAddress();
-  if (url === undefined)
+  const server = await askServer(clusters);
+  if (server === undefined)
     return;
   const taken = (await clusters.list()).map(one => one.name);
   const name = await vscode.window.showInputBox({
     title: "Add PAI Cluster", prompt: "Name for it", ignoreFocusOut: true,
-    value: freeName(new URL(url).hostname, taken),
+    value: freeName(new URL(server.url).hostname, taken),
     validateInput: text => !isAlias(text) ? "Letters, digits, _ . and -"
       : taken.includes(text) ? "There is a cluster with this name" : undefined,
   });
   if (name)
-    await logIn(clusters, { name, url });
+    await logIn(clusters, { name, url: server.url }, server);
 }
 
 async function pick(clusters: Clusters, title: string, far: boolean):
@@ -144,8 +153,10 @@ export async function chooseCluster(clusters: Clusters): Promise<void> {
 /** Logs in again; the address of a cluster never changes. */
 export async function editCluster(clusters: Clusters): Promise<void> {
   const cluster = await pick(clusters, "Log In Again", true);
-  if (cluster)
-    await (cluster.owner === "editor" ? logIn : logInWithProgram)(clusters, cluster);
+  if (cluster?.owner !== "editor")
+    return cluster && logInWithProgram(clusters, cluster);
+  const caFile = (await clusters.login(cluster.name))?.caFile;
+  await logIn(clusters, cluster, await reach(clusters, { url: cluster.url!, caFile }));
 }
 
 export async function removeCluster(clusters: Clusters): Promise<void> {

@@ -1,14 +1,17 @@
 // logs.ts - logs of tasks in editor tabs: they grow, and their places of source files are links
 
 import * as vscode from "vscode";
+import type { Cluster } from "../clusters/cluster";
 import type { Clusters } from "../clusters/store";
 import type { Stream } from "../helper/helper";
+import { askWait, waitLines } from "../jobs/waits";
 import { LogText } from "./log_text";
 import { bestMatch, placesOf } from "./places";
 
 export const LOG_SCHEME = "openpai-log";
 const MOST = 4 << 20; // characters of a log that an editor shows
 const PAUSE = 200; // milliseconds between changes of a document
+const AGAIN = 10000; // milliseconds until a job that waits is asked about again
 
 export const logUri = (cluster: string, job: string, role: string, index: number): vscode.Uri =>
   vscode.Uri.from({
@@ -18,6 +21,9 @@ export const logUri = (cluster: string, job: string, role: string, index: number
 
 class Follower {
   readonly text = new LogText(MOST);
+  /** Why there is no text yet; "": there is, or nothing is known. */
+  note = "";
+  asking: NodeJS.Timeout | undefined;
   stream: Stream | undefined;
   timer: NodeJS.Timeout | undefined;
 }
@@ -49,6 +55,7 @@ export class Logs implements vscode.TextDocumentContentProvider,
     for (const follower of this.followers.values()) {
       follower.stream?.dispose();
       clearTimeout(follower.timer);
+      clearTimeout(follower.asking);
     }
   }
 
@@ -68,7 +75,7 @@ export class Logs implements vscode.TextDocumentContentProvider,
       this.followers.set(key, follower);
       this.follow(uri, follower);
     }
-    return follower.text.text;
+    return follower.text.text || follower.note;
   }
 
   private follow(uri: vscode.Uri, follower: Follower): void {
@@ -78,11 +85,30 @@ export class Logs implements vscode.TextDocumentContentProvider,
         follower.text.append(text);
         this.soon(uri, follower);
       });
+    void this.explainWait(uri, follower, { name: cluster }, job);
     void stream.ended.then(error => {
       if (error !== undefined && follower.stream === stream)
         follower.text.append(`\n[the log cannot be read: ${error.message}]\n`);
       this.soon(uri, follower);
     });
+  }
+
+  /** While a job waits, its log says why and until when. */
+  private async explainWait(uri: vscode.Uri, follower: Follower, cluster: Cluster, job: string):
+    Promise<void> {
+    const told = await this.clusters.call("jobs.show", { job }, cluster).catch(() => undefined);
+    const waiting = told?.jobStatus.state === "WAITING";
+    const lines = waiting ? waitLines(await askWait(this.clusters, cluster, job)) : [];
+    if (this.followers.get(uri.toString()) !== follower || follower.text.text !== "")
+      return;
+    const note = waiting ? ["[the job waits, and this is not its log]", ...lines, ""].join("\n") : "";
+    if (note !== follower.note) {
+      follower.note = note;
+      this.soon(uri, follower);
+    }
+    if (waiting)
+      follower.asking = setTimeout(
+        () => void this.explainWait(uri, follower, cluster, job), AGAIN);
   }
 
   private soon(uri: vscode.Uri, follower: Follower): void {
@@ -105,6 +131,7 @@ export class Logs implements vscode.TextDocumentContentProvider,
       return;
     follower.stream?.dispose();
     clearTimeout(follower.timer);
+    clearTimeout(follower.asking);
     this.followers.delete(uri.toString());
   }
 

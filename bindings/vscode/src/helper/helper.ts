@@ -4,15 +4,17 @@ import * as fs from "fs";
 import * as os from "os";
 import * as vscode from "vscode";
 import { LanguageClient, ProgressType, State } from "vscode-languageclient/node";
+import { LOCAL } from "../clusters/cluster";
 import { clientOptions } from "../language/options";
+import { MissingProgram, refusal } from "./errors";
 import { findProgram } from "./find";
 import {
-  ADD_CLUSTER, CALL, CLUSTERS, COPY, DEBUG_JOB, EVENTS, EXEC, EXEC_INPUT, FORGET_CLUSTER, LOGIN,
-  LOGIN_PAGE, LOGS, USE_CLUSTER, WHAT_IF, type AddClusterParams, type Answer, type Arguments,
-  type CallAnswer, type CallFailure, type CallName, type CallParams, type CopyParams, type DebugJob,
-  type EventsParams, type ExecEnd, type ExecEvent, type ExecInput, type ExecParams, type JobEvent,
-  type KnownCluster, type LogPiece, type LoginPage, type LoginParams, type LoginResult,
-  type LogsParams,
+  ADD_CLUSTER, CALL, CLUSTERS, COPY, DEBUG_JOB, EVENTS, EXEC, EXEC_INPUT, FIND_SERVER,
+  FORGET_CLUSTER, LOGIN, LOGIN_PAGE, LOGS, USE_CLUSTER, WHAT_IF, type AddClusterParams,
+  type Answer, type Arguments, type CallAnswer, type CallName, type CallParams, type CopyParams,
+  type DebugJob, type EventsParams, type ExecEnd, type ExecEvent, type ExecInput,
+  type ExecParams, type FoundServer, type JobEvent, type KnownCluster, type LogPiece,
+  type LoginPage, type LoginParams, type LoginResult, type LogsParams, type ServerAddress,
 } from "./protocol";
 import { withoutSecrets } from "./secrets";
 
@@ -39,28 +41,11 @@ export interface Exec extends vscode.Disposable {
   send(input: ExecInput): Promise<void>;
 }
 
-/** A call that was refused: the API's code, and the message with its help. */
-export class CallError extends Error {
-  constructor(readonly code: string | undefined, message: string, readonly untrusted = false) {
-    super(message);
-  }
-}
-
-function refusal(error: Error & { data?: CallFailure }): Error {
-  const { code, help, untrusted } = error.data ?? {};
-  return new CallError(code ?? undefined, help ? `${error.message}: ${help}` : error.message,
-    untrusted);
-}
-
-export class MissingProgram extends Error {
-  constructor(setting: string) {
-    super(setting === "" ? "The program openpai was not found: install it, or choose where it is."
-      : `The program of the setting openpai.path was not found: ${setting}`);
-  }
-}
+const isNear = (params: { cluster?: string }): boolean => params.cluster === LOCAL.name;
 
 export class Helper implements vscode.Disposable {
   private client: Promise<LanguageClient> | undefined;
+  private tried = false;
   private last = 0;
   private readonly started = new vscode.EventEmitter<void>();
   /** A helper has started, and knows the editor's clusters. */
@@ -92,11 +77,17 @@ export class Helper implements vscode.Disposable {
 
   /** Starts the process if it does not run; each caller gets the same one. */
   start(): Promise<LanguageClient> {
+    this.tried = true;
     this.client ??= this.begin().catch(error => {
       this.client = undefined;
       throw error;
     });
     return this.client;
+  }
+
+  /** Whether something has needed it, also in vain. */
+  get wasTried(): boolean {
+    return this.tried;
   }
 
   /** Whether it was started: what only shows something does not start it. */
@@ -149,7 +140,7 @@ export class Helper implements vscode.Disposable {
     try {
       return await client.sendRequest<T>(method, params);
     } catch (error) {
-      throw refusal(error as Error);
+      throw refusal(error as Error, isNear(params));
     }
   }
 
@@ -176,11 +167,16 @@ export class Helper implements vscode.Disposable {
     return this.ask(FORGET_CLUSTER, { name });
   }
 
+  /** Finds the API at an address, before anything secret is asked for. */
+  findServer(params: ServerAddress): Promise<FoundServer> {
+    return this.ask(FIND_SERVER, params);
+  }
+
   login(params: LoginParams): Promise<LoginResult> {
     return this.ask(LOGIN, params);
   }
 
-  loginPage(params: { url: string; caFile?: string }): Promise<LoginPage> {
+  loginPage(params: ServerAddress): Promise<LoginPage> {
     return this.ask(LOGIN_PAGE, params);
   }
 
@@ -231,7 +227,7 @@ export class Helper implements vscode.Disposable {
         return await client.sendRequest<R>(method, { ...params, partialResultToken: token },
           cancel.token);
       } catch (error) {
-        throw refusal(error as Error);
+        throw refusal(error as Error, isNear(params));
       } finally {
         progress.dispose();
       }

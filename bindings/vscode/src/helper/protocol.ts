@@ -12,6 +12,8 @@ export const USE_CLUSTER = "openpai/useCluster";
 /** A cluster of this editor alone, with a token in memory; and its end. */
 export const ADD_CLUSTER = "openpai/addCluster";
 export const FORGET_CLUSTER = "openpai/forgetCluster";
+/** Finds the API at an address. */
+export const FIND_SERVER = "openpai/findServer";
 /** Gets a token, for a password or for the code of a server's page. */
 export const LOGIN = "openpai/login";
 export const LOGIN_PAGE = "openpai/loginPage";
@@ -53,6 +55,8 @@ export interface CallFailure {
   help?: string | null;
   /** Nobody whom the system knows has signed the server's certificate. */
   untrusted?: boolean;
+  /** There is no such host, or nothing listens there. */
+  notReached?: boolean;
 }
 
 export interface KnownCluster {
@@ -71,8 +75,18 @@ export interface AddClusterParams {
   token?: string;
 }
 
+export interface ServerAddress {
+  url: string;
+  caFile?: string;
+}
+export interface FoundServer {
+  /** Of the API, which may be below that of a portal. */
+  url: string;
+  /** Users log in with a browser, and have no password there. */
+  browser: boolean;
+}
 /** A user and a password, a token, or a code with the verifier of its page. */
-export type LoginParams = { url: string; caFile?: string } & (
+export type LoginParams = ServerAddress & (
   { user: string; password: string } | { token: string } | { code: string; verifier: string });
 export interface LoginResult {
   url: string;

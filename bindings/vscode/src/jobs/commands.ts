@@ -82,7 +82,7 @@ export class JobCommands {
       return;
     }
     const told = await this.clusters.run(["retry", "--json", job]);
-    done(this.clusters, this.tree, (JSON.parse(told) as { name: string }).name);
+    await done(this.clusters, this.tree, (JSON.parse(told) as { name: string }).name);
   }
 
   /** Opens the job's file as a new one to be edited. */

@@ -8,6 +8,7 @@ import { History } from "./history";
 import { usesOf } from "./metrics";
 import { isOver } from "./names";
 import type { JobTree, Node } from "./tree";
+import { askWait, waitLines } from "./waits";
 
 const EVERY = 5000; // milliseconds between looks at a job that is not over
 
@@ -96,10 +97,9 @@ export class JobPages implements vscode.Disposable {
     try {
       const shown = await this.clusters.call("jobs.show", { job }, cluster);
       const running = shown.jobStatus.state === "RUNNING";
-      const [why, estimate, events, metrics] = await Promise.all([
-        ask(this.clusters.call("jobs.why", { job }, cluster)),
-        shown.jobStatus.state !== "WAITING" ? null
-          : ask(this.clusters.call("jobs.estimate", { job }, cluster)),
+      const [why, events, metrics] = await Promise.all([
+        shown.jobStatus.state === "WAITING"
+          ? askWait(this.clusters, cluster, job).then(waitLines) : [],
         ask(this.clusters.call("jobs.events", { job }, cluster)),
         running ? ask(this.clusters.call("server.metrics", {}, cluster)) : null,
       ]);
@@ -107,7 +107,7 @@ export class JobPages implements vscode.Disposable {
       if (metrics !== null)
         history.add(Date.now(), uses);
       await panel.webview.postMessage(
-        { job: shown, why, estimate, events, uses, history: history.shown() });
+        { job: shown, why, events, uses, history: history.shown() });
       if (!isOver(shown.jobStatus.state)) // the events are of jobs, not of tasks
         this.soon(cluster, job, EVERY);
     } catch (error) {

@@ -7,9 +7,10 @@ import { held, LOCAL } from "../clusters/cluster";
 import type { Clusters } from "../clusters/store";
 import type { Explanations } from "../editor/configs";
 import { openTerminal } from "../editor/terminal";
-import { CallError } from "../helper/helper";
+import { CallError } from "../helper/errors";
 import { copyName, jobId, looksLikeJob, nameIn, renameJob } from "./names";
 import type { JobTree } from "./tree";
+import { waitOfNew, waitText } from "./waits";
 
 const ANYWAY = "Submit Anyway";
 
@@ -53,7 +54,7 @@ export async function submitText(clusters: Clusters, tree: JobTree, text: string
     await clusters.startPlatform();
   try {
     const told = await clusters.call("jobs.submit", { ...options, body: text });
-    done(clusters, tree, told.name);
+    await done(clusters, tree, told.name);
   } catch (error) {
     const name = options.name ?? nameIn(text);
     if (!(error instanceof CallError && error.code === "ConflictJobError") || name === undefined)
@@ -65,20 +66,24 @@ export async function submitText(clusters: Clusters, tree: JobTree, text: string
   }
 }
 
-export function done(clusters: Clusters, tree: JobTree, name: string): void {
+/** A job of the chosen cluster that this user has submitted. */
+function ownJob({ current }: Clusters, tree: JobTree, name: string): string {
+  const job = tree.known().find(one => one.name === name &&
+    (current.user === undefined || one.username === current.user));
+  return jobId(job?.username ?? current.user ?? userInfo().username, name);
+}
+
+/** Says that a job was submitted, and of one that waits, why and until when. */
+export async function done(clusters: Clusters, tree: JobTree, name: string): Promise<void> {
   tree.refresh();
   const { current } = clusters;
-  void vscode.window.showInformationMessage(`${name} was submitted to ${current.name}.`,
-    "Open Job Page", "Open Log").then(async answer => {
-    if (answer === undefined)
-      return;
-    const job = tree.known().find(one => one.name === name &&
-      (current.user === undefined || one.username === current.user));
-    const id = job === undefined ? jobId(current.user ?? userInfo().username, name)
-      : jobId(job.username, job.name);
-    await vscode.commands.executeCommand(
-      answer === "Open Log" ? "openpai.job.log" : "openpai.job.open", { kind: "job", id, job });
-  });
+  const wait = await waitOfNew(clusters, current, ownJob(clusters, tree, name));
+  const text = `${name} was submitted to ${current.name}.`;
+  void vscode.window.showInformationMessage(
+    wait === undefined ? text : `${text} ${waitText(wait)}`,
+    "Open Job Page", "Open Log").then(answer => answer && vscode.commands.executeCommand(
+    answer === "Open Log" ? "openpai.job.log" : "openpai.job.open",
+    { kind: "job", id: ownJob(clusters, tree, name) }));
 }
 
 export async function submitFile(clusters: Clusters, tree: JobTree, file?: vscode.Uri | string):
@@ -117,7 +122,7 @@ export async function submitWithCode(clusters: Clusters, tree: JobTree, file?: v
     location: vscode.ProgressLocation.Notification, cancellable: true,
     title: `Sending ${path.basename(folder)} to ${clusters.current.name}`,
   }, (_, cancel) => clusters.run(words, { cancel }));
-  done(clusters, tree, (JSON.parse(told) as { name: string }).name);
+  await done(clusters, tree, (JSON.parse(told) as { name: string }).name);
 }
 
 /** Runs all roles of the job on this machine, in a terminal: Ctrl-C stops it. */

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { File as JobFile, JobItem, JobPage, State, Task } from "../api";
 import type { Clusters } from "../clusters/store";
+import { Lack } from "../helper/errors";
 import type { Stream } from "../helper/helper";
 import type { JobEvent } from "../helper/protocol";
 import { JobList, type Filter } from "./list";
@@ -12,7 +13,7 @@ export type Node =
   | { kind: "job"; id: string; job: JobItem }
   | { kind: "task"; id: string; role: string; task: Task }
   | { kind: "folder" | "file"; id: string; path: string; file?: JobFile }
-  | { kind: "more" | "problem" | "start" | "note"; text: string };
+  | { kind: "more" | "problem" | "note"; text: string };
 
 const icon = (name: string, colour?: string): vscode.ThemeIcon =>
   new vscode.ThemeIcon(name, colour === undefined ? undefined : new vscode.ThemeColor(colour));
@@ -35,7 +36,7 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
   private list!: JobList;
   private view: vscode.TreeView<Node> | undefined;
   private stream: Stream | undefined;
-  private problem: string | undefined;
+  private problem: Error | undefined;
   private loaded: Promise<void> | undefined;
   private timers = new Set<NodeJS.Timeout>();
   private readonly onCluster: vscode.Disposable;
@@ -116,10 +117,12 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
       await list.load();
       this.problem = undefined;
     } catch (error) {
-      this.problem = (error as Error).message;
+      this.problem = error as Error;
     }
     if (list !== this.list)
       return;
+    void vscode.commands.executeCommand("setContext", "openpai.lacks",
+      this.problem instanceof Lack ? this.problem.what : "");
     this.told.fire(undefined);
     if (this.problem === undefined)
       this.follow(1000);
@@ -187,9 +190,10 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
   private async roots(): Promise<Node[]> {
     this.loaded ??= this.load();
     await this.loaded;
+    if (this.problem instanceof Lack)
+      return []; // the view's welcome says what to do
     if (this.problem !== undefined)
-      return [{ kind: "problem", text: this.problem }, ...this.clusters.current.url === undefined
-        ? [{ kind: "start" as const, text: "Start the Platform of This Machine" }] : []];
+      return [{ kind: "problem", text: this.problem.message }];
     const nodes: Node[] = this.list.jobs.map(job =>
       ({ kind: "job", id: jobId(job.username, job.name), job }));
     if (this.list.hasMore)
@@ -230,12 +234,6 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
         const item = new vscode.TreeItem(node.text);
         item.iconPath = icon("info");
         item.tooltip = node.text;
-        return item;
-      }
-      case "start": {
-        const item = new vscode.TreeItem(node.text);
-        item.iconPath = icon("debug-start");
-        item.command = { command: "openpai.platform.up", title: node.text };
         return item;
       }
       default: {

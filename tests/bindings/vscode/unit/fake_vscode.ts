@@ -52,6 +52,41 @@ export const FileChangeType = { Changed: 1, Created: 2, Deleted: 3 };
 export class Disposable {
   constructor(readonly dispose: () => void) {}
 }
+export class CancellationError extends Error {}
+
+/** The last input box that was made, for the test to type in. */
+export class InputBox {
+  static last: InputBox;
+  value = "";
+  busy = false;
+  enabled = true;
+  validationMessage: string | undefined;
+  private readonly accepted = new EventEmitter<void>();
+  private readonly edited = new EventEmitter<string>();
+  private readonly hidden = new EventEmitter<void>();
+  onDidAccept = this.accepted.event;
+  onDidChangeValue = this.edited.event;
+  onDidHide = this.hidden.event;
+  constructor() {
+    InputBox.last = this;
+  }
+  /** Types a text and presses Enter; resolves when what that began is done. */
+  async type(text: string): Promise<void> {
+    this.edited.fire(this.value = text);
+    this.accepted.fire();
+    while (this.busy)
+      await new Promise(done => setImmediate(done));
+  }
+  show = () => undefined;
+  hide = () => this.hidden.fire();
+  dispose = () => this.hide();
+}
+export const window = { createInputBox: () => new InputBox() };
+/** Context keys that were set. */
+export const context: Record<string, unknown> = {};
+export const commands = {
+  executeCommand: async (_: string, key: string, value: unknown) => { context[key] = value; },
+};
 /** Fires when a test opens a document. */
 export const opened = new EventEmitter<{ uri: Uri }>();
 export const workspace = {

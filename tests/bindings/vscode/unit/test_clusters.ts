@@ -4,10 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type * as vscode from "vscode";
 import { execFileSync } from "node:child_process";
+import { askUntil } from "../src/clusters/ask";
 import { freeName, held, LOCAL, programFor, readAddress, readOldClusters } from "../src/clusters/cluster";
 import { Clusters } from "../src/clusters/store";
 import type { Helper } from "../src/helper/helper";
 import { withoutSecrets } from "../src/helper/secrets";
+import { InputBox } from "./fake_vscode";
 
 test("an address is https unless it says otherwise, and has no password", () => {
   assert.deepEqual(readAddress("pai.example.org"), { url: "https://pai.example.org", plain: false });
@@ -51,6 +53,28 @@ test("a terminal is held until its end was read, and the words stay words", () =
   assert.match(run(["-c", "exit 137"]), /\n\[exit status 137: press Enter/);
   assert.match(run(["-c", 'echo "$1"', "x", "$(id); 'a b'"], true),
     /^\$\(id\); 'a b'\n\n\[exit status 0/);
+});
+
+test("an answer that is refused is asked for again, with the reason", async () => {
+  const asked: string[] = [];
+  const answer = askUntil({ title: "t", prompt: "p" }, async text => {
+    asked.push(text);
+    if (text !== "right")
+      throw new Error("wrong password");
+    return 7;
+  });
+  const box = InputBox.last;
+  await box.type("  ");
+  await box.type(" left ");
+  assert.equal(box.validationMessage, "wrong password");
+  assert.equal(box.enabled, true);
+  await box.type("right");
+  assert.equal(await answer, 7);
+  assert.equal(box.validationMessage, undefined);
+  assert.deepEqual(asked, ["left", "right"]);
+  const given = askUntil({ title: "t", prompt: "p" }, async text => text);
+  InputBox.last.hide();
+  assert.equal(await given, undefined);
 });
 
 test("a free name counts on", () => {

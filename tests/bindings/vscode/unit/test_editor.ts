@@ -38,7 +38,7 @@ test("a long log loses its beginning, at the end of a line", () => {
 
 test("what a log had before its document was there is shown with it", async () => {
   let tell: (piece: { text: string }) => void = () => undefined;
-  const clusters = { helper: { logs: (_: unknown, take: typeof tell) => {
+  const clusters = { call: async () => undefined, helper: { logs: (_: unknown, take: typeof tell) => {
     tell = take;
     return { ended: new Promise(() => undefined), dispose: () => undefined };
   } } } as unknown as Clusters;
@@ -50,6 +50,35 @@ test("what a log had before its document was there is shown with it", async () =
   opened.fire({ uri });
   await changed();
   assert.equal(logs.provideTextDocumentContent(uri as never), "epoch 1\n");
+});
+
+test("the log of a job that waits says why, until there is a log", async () => {
+  let tell: (piece: { text: string }) => void = () => undefined;
+  const answers: Record<string, unknown> = {
+    "jobs.show": { jobStatus: { state: "WAITING" } },
+    "jobs.why": { explanation: "No GPU is free." }, "jobs.estimate": { unknown: true },
+  };
+  const clusters = {
+    call: async (name: string) => answers[name],
+    helper: { logs: (_: unknown, take: typeof tell) => {
+      tell = take;
+      return { ended: new Promise(() => undefined), dispose: () => undefined };
+    } },
+  } as unknown as Clusters;
+  const logs = new Logs(clusters), uri = new Uri("openpai-log", "", "/lab/a~b/w/0/w-0.log");
+  const shown = () => logs.provideTextDocumentContent(uri as never);
+  const changed = () => new Promise(done => logs.onDidChange(done));
+  try {
+    assert.equal(shown(), "");
+    await changed();
+    assert.equal(shown(), "[the job waits, and this is not its log]\n" +
+      "No GPU is free.\nWhen it starts is not known.\n");
+    tell({ text: "epoch 1\n" });
+    await changed();
+    assert.equal(shown(), "epoch 1\n");
+  } finally {
+    logs.dispose();
+  }
 });
 
 test("places of source files are found", () => {

@@ -4,13 +4,16 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { JobItem } from "../src/api";
+import type { JobEstimate, JobItem, JobWhy } from "../src/api";
 import type { Cluster } from "../src/clusters/cluster";
 import type { Clusters } from "../src/clusters/store";
+import { refusal } from "../src/helper/errors";
 import type { JobEvent } from "../src/helper/protocol";
 import { TEMPLATES } from "../src/jobs/create";
 import { JobTree, type Node } from "../src/jobs/tree";
+import { waitLines, waitText } from "../src/jobs/waits";
 import { StorageTree } from "../src/storages";
+import { context } from "./fake_vscode";
 
 type Answers = Record<string, (args: Record<string, unknown>) => unknown>;
 
@@ -74,20 +77,46 @@ test("jobs, their tasks and their files are shown", async () => {
   }
 });
 
-test("a platform that does not run can be started from the view; a far one cannot", async () => {
-  const failing = { "jobs.list": () => { throw new Error("no program listens"); } };
-  for (const [cluster, kinds] of [
-    [{ name: "local" }, ["problem", "start"]], [{ name: "lab", url: "https://lab" }, ["problem"]],
-  ] as [Cluster, string[]][]) {
-    const tree = new JobTree(makeCluster(failing, cluster).clusters);
+test("a platform that does not run yet is no problem; one that cannot be reached is", async () => {
+  const failure = (near: boolean) => refusal(Object.assign(new Error("no program listens"),
+    { data: { status: "PAI_ENOTFOUND", notReached: true } }), near);
+  for (const [cluster, lines, key] of [
+    [{ name: "local" }, [], "platform"],
+    [{ name: "lab", url: "https://lab" }, ["no program listens"], ""],
+  ] as [Cluster, string[], string][]) {
+    const tree = new JobTree(makeCluster({
+      "jobs.list": () => { throw failure(cluster.url === undefined); },
+    }, cluster).clusters);
     try {
       const nodes = await tree.getChildren();
-      assert.deepEqual(nodes.map(node => node.kind), kinds);
-      assert.equal(tree.getTreeItem(nodes[0]).tooltip, "no program listens");
+      assert.deepEqual(nodes.map(node => tree.getTreeItem(node).tooltip), lines);
+      assert.equal(context["openpai.lacks"], key);
     } finally {
       tree.dispose();
     }
   }
+});
+
+test("why a job waits is said once, and until when", () => {
+  const why = {
+    state: "WAITING", explanation: "2 of 2 nodes have too few free GPUs.",
+    reasons: [{ code: "gpu", text: "2 of 2 nodes have too few free GPUs.", nodes: 2 }],
+    line: { virtualCluster: "default", order: "arrival", place: 2, waiting: 3 },
+  } as JobWhy;
+  const lines = ["2 of 2 nodes have too few free GPUs.", "Place 2 of 3 in default."];
+  assert.deepEqual(waitLines({ why, estimate: null }), lines);
+  const unknown = { unknown: true } as JobEstimate;
+  assert.deepEqual(waitLines({ why, estimate: unknown }), [...lines, "When it starts is not known."]);
+  assert.equal(waitText({ why, estimate: unknown }),
+    "It waits: 2 of 2 nodes have too few free GPUs. When it starts is not known.");
+  const at = new Date().setHours(12, 30, 0);
+  const estimate = { start: { p50: at } } as JobEstimate;
+  const start = `It may start ${new Date(at).toLocaleTimeString()}.`;
+  assert.deepEqual(waitLines({ why: null, estimate }), [start]);
+  assert.equal(waitText({ why: null, estimate }), `It waits. ${start}`);
+  why.reasons[0].text = "waits for 2 CPUs, 1 are free";
+  assert.equal(waitText({ why, estimate: null }), "It waits for 2 CPUs, 1 are free.");
+  assert.deepEqual(waitLines({ why: null, estimate: null }), []);
 });
 
 test("storages show where their data is, and never what protects it", async () => {
