@@ -12,7 +12,7 @@ static int begin(pai__market_item **item, pai__market_item_count *count, const p
   rc = pai__viewer_in(v, m, viewer, err);
   if (rc == PAI_OK)
     rc = pai__market_item_visible(item, m, v, id, err);
-  if (rc < 0)
+  if (rc != PAI_OK)
     return rc;
   *count = (pai__market_item_count){ .uses = (*item)->count.uses };
   if (pai__strings_copy(&m->alloc, &count->stars, &(*item)->count.stars) ==
