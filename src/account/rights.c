@@ -232,7 +232,11 @@ int pai__rights_tell(const pai__account_update *e, pai_error **err)
 
 static void set(char *to, size_t size, const char *text)
 {
-  (void)snprintf(to, size, "%s", text != NULL ? text : "");
+  size_t len = text != NULL ? strnlen(text, size - 1) : 0;
+
+  if (len > 0)
+    memcpy(to, text, len);
+  to[len] = '\0';
 }
 
 int pai_accounts_act_as(pai_accounts *a, const char *user, const char *from,

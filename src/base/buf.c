@@ -36,15 +36,13 @@ void pai__buf_clear(pai__buf *b)
   pai__buf_cut(b, 0);
 }
 
-bool pai__buf_reserve(pai__buf *b, size_t more)
+bool pai__buf_grow(pai__buf *b, size_t more)
 {
   size_t want, cap;
   char *grown;
 
   if (b->failed)
     return false;
-  if (b->cap - b->len > more) /* cap > len once there is memory */
-    return true;
   if (more > SIZE_MAX / 2 - b->len - 1) {
     b->failed = true;
     return false;

@@ -26,7 +26,14 @@ void pai__buf_cut(pai__buf *b, size_t len); /* shortens it, resets failure */
 
 /* Ensures space for `more` bytes and a NUL at data + len; false when out of
  * memory. */
-bool pai__buf_reserve(pai__buf *b, size_t more);
+bool pai__buf_grow(pai__buf *b, size_t more);
+
+static inline bool pai__buf_reserve(pai__buf *b, size_t more)
+{
+  /* cap > len once there is memory */
+  return (!b->failed && b->cap - b->len > more) || pai__buf_grow(b, more);
+}
+
 void pai__buf_add(pai__buf *b, const void *bytes, size_t n);
 /* As pai__buf_add(), as a pai_write_cb whose user_data is the buffer. */
 int pai__buf_write(void *user_data, const char *bytes, size_t len);

@@ -100,19 +100,27 @@ static bool is_clean_text(const char *s, size_t len)
   return i == len;
 }
 
-/* Writes a string without escapes at once, as nearly all strings are. */
-static bool put_clean(pai__json_writer *w, const char *s, size_t len)
+/* Writes a string without escapes at once, as nearly all strings are, with the
+ * comma before and the colon after a key. */
+static bool put_clean(pai__json_writer *w, const char *s, size_t len,
+                      bool comma, bool colon)
 {
   char *to;
 
-  if (!is_clean_text(s, len) || !pai__buf_reserve(w->out, len + 2))
+  if (!is_clean_text(s, len) || !pai__buf_reserve(w->out, len + 4))
     return false;
   to = w->out->data + w->out->len;
-  *to = '"';
+  if (comma)
+    *to++ = ',';
+  *to++ = '"';
   if (len > 0)
-    memcpy(to + 1, s, len);
-  memcpy(to + 1 + len, "\"", 2); /* also copies the NUL */
-  w->out->len += len + 2;
+    memcpy(to, s, len);
+  to += len;
+  *to++ = '"';
+  if (colon)
+    *to++ = ':';
+  *to = '\0';
+  w->out->len = (size_t)(to - w->out->data);
   if (w->sink != NULL && w->out->len >= FLUSH_AT)
     flush(w);
   return true;
@@ -132,7 +140,7 @@ static void put_escape(pai__json_writer *w, unsigned char c)
 
 static void put_string(pai__json_writer *w, const char *s, size_t len)
 {
-  if (put_clean(w, s, len))
+  if (put_clean(w, s, len, false, false))
     return;
   put(w, "\"", 1);
   for (size_t i = 0; i < len;) {
@@ -212,7 +220,8 @@ void pai__json_key(pai__json_writer *w, const char *s, size_t len)
 {
   bool first;
 
-  if (!pai__nest_key(&w->nest, &first))
+  if (!pai__nest_key(&w->nest, &first) ||
+      (!w->pretty && put_clean(w, s, len, !first, true)))
     return;
   put_separator(w, first);
   put_string(w, s, len);

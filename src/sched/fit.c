@@ -169,7 +169,7 @@ static bool try_area(pai__fitting *f, const pai__area *a, bool tell)
   if (want == PAI__NONE && keeps_share(f))
     return true;
   if (want != PAI__NONE && tell)
-    pai__fit_blame(f, a, want);
+    pai__fit_reason(f, a, want);
   pai__unfit(f->s, f->req, f->placed);
   f->placed = 0;
   return false;

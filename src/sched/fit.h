@@ -22,9 +22,9 @@ typedef struct pai__ask {
 int pai__fit_gang(pai_sched *s, const pai__ask *ask, uint32_t *n,
                   pai__sched_reason *reason);
 /* As pai__fit_gang().  If ask->tasks is NULL, an elastic gang gets as many
- * tasks as there is room for (resize.c). */
-int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n,
-             pai__sched_reason *reason);
+ * tasks as there is room for (fit_elastic.c). */
+int pai__fit_elastic(pai_sched *s, const pai__ask *ask, uint32_t *n,
+                     pai__sched_reason *reason);
 /* Uncount the first n of s->slots; or count them again, after they were found
  * on a copy of the free capacity. */
 void pai__unfit(pai_sched *s, const pai__req *r, uint32_t n);

@@ -66,8 +66,8 @@ bool pai__fit_want(pai__fitting *f, const pai__area *a, uint32_t want,
                    uint32_t tasks);
 
 /* Sets the reason why the next task of a want has no place.  All tasks placed
- * before it must still be counted (fit_want.c). */
-void pai__fit_blame(pai__fitting *f, const pai__area *a, uint32_t want);
+ * before it must still be counted (fit_reason.c). */
+void pai__fit_reason(pai__fitting *f, const pai__area *a, uint32_t want);
 /* Compares the reasons of two kinds of GPUs.  Returns whether `a` is nearer to
  * fitting. */
 bool pai__fit_nearer(const pai__sched_reason *a, const pai__sched_reason *b);

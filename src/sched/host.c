@@ -102,7 +102,7 @@ static int look(pai_sched *s, uint32_t req, int strategy, bool beyond_share,
   }
   if (was_refused(s, &how))
     return 0;
-  rc = pai__fit(s, &ask, n, &reason);
+  rc = pai__fit_elastic(s, &ask, n, &reason);
   if (rc == 0) {
     if (reason.lack == PAI_LACK_RESERVATION)
       reason.behind = s->reserved_for;

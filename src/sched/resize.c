@@ -1,5 +1,4 @@
-/* resize.c - elastic gangs: starting with fewer tasks, growing, shrinking */
-
+/* resize.c - elastic gangs that run: growing, shrinking */
 #include "sched/start.h"
 #include "sched/log/event.h"
 #include "sched/fit.h"
@@ -7,80 +6,6 @@
 #include "sched/queue.h"
 
 #include <inttypes.h>
-
-/* --- placing -------------------------------------------------------------- */
-
-/* Tries these tasks, without keeping them counted. */
-static int try_tasks(pai_sched *s, const pai__ask *ask,
-                     pai__sched_reason *reason)
-{
-  uint32_t n;
-  int rc = pai__fit_gang(s, ask, &n, reason);
-
-  if (rc > 0)
-    pai__unfit(s, pai__req_at(s, ask->req), n);
-  return rc;
-}
-
-/* Finds the most tasks of one want that fit, with those of the others
- * unchanged. */
-static int enlarge(pai_sched *s, const pai__ask *ask, uint32_t *tasks,
-                   uint32_t most)
-{
-  uint32_t low = *tasks, high = most;
-  pai__sched_reason reason;
-
-  while (low < high) {
-    uint32_t middle = high - (high - low) / 2;
-    int rc;
-
-    *tasks = middle;
-    rc = try_tasks(s, ask, &reason);
-    if (rc < 0)
-      return rc;
-    if (rc > 0)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  *tasks = low;
-  return PAI_OK;
-}
-
-static int fit_fewer(pai_sched *s, pai__ask *ask, uint32_t *tasks, uint32_t *n,
-                     pai__sched_reason *reason)
-{
-  const pai__req *r = pai__req_at(s, ask->req);
-  const pai__want *w = pai__wants_of(s, r);
-  int rc;
-
-  for (uint32_t i = 0; i < r->nwants; i++)
-    tasks[i] = w[i].min_tasks;
-  ask->tasks = tasks;
-  rc = try_tasks(s, ask, reason);
-  for (uint32_t i = 0; i < r->nwants && rc > 0; i++)
-    if (enlarge(s, ask, &tasks[i], w[i].tasks) < 0)
-      rc = PAI_ENOMEM;
-  return rc > 0 ? pai__fit_gang(s, ask, n, reason) : rc;
-}
-
-int pai__fit(pai_sched *s, const pai__ask *ask, uint32_t *n,
-             pai__sched_reason *reason)
-{
-  const pai__req *r = pai__req_at(s, ask->req);
-  pai__ask fewer = *ask;
-  uint32_t *tasks;
-  int rc = pai__fit_gang(s, ask, n, reason);
-
-  if (rc != 0 || ask->tasks != NULL || !pai__req_is_elastic(s, r))
-    return rc;
-  tasks = pai__zalloc(&s->alloc, r->nwants * sizeof(*tasks));
-  if (tasks == NULL)
-    return PAI_ENOMEM;
-  rc = fit_fewer(s, &fewer, tasks, n, reason);
-  pai__free(&s->alloc, tasks, r->nwants * sizeof(*tasks));
-  return rc;
-}
 
 static void say(pai_sched *s, const pai__run *run, int kind, uint32_t want,
                 uint32_t tasks)
@@ -150,7 +75,7 @@ static int grow(pai_sched *s, uint32_t i, uint32_t want, uint32_t at,
   } else {
     tasks[want] = more;
     ask.tasks = tasks;
-    rc = pai__fit(s, &ask, &n, &reason);
+    rc = pai__fit_elastic(s, &ask, &n, &reason);
   }
   if (tasks != NULL)
     pai__free(&s->alloc, tasks, r->nwants * sizeof(*tasks));

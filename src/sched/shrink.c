@@ -138,7 +138,7 @@ static int lift_until_it_fits(shrinking *x, uint32_t *n)
   for (uint32_t i = 0; i < x->givers.len && rc == 0; i++)
     while (rc == 0 && giver_at(x, i)->gives < giver_at(x, i)->most) {
       lift_one(x, giver_at(x, i));
-      rc = pai__fit(x->s, x->ask, n, &reason);
+      rc = pai__fit_elastic(x->s, x->ask, n, &reason);
     }
   return rc;
 }

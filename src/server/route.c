@@ -32,13 +32,19 @@ static char lower(char c)
   return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* Compares a part of a path with a part of a route, ignoring case. */
-static bool is_part(const char *part, const char *of, size_t len)
+static bool ends_part(char c)
 {
-  for (size_t i = 0; i < len; i++)
-    if (part[i] == '\0' || lower(part[i]) != lower(of[i]))
-      return false;
-  return part[len] == '\0';
+  return c == '/' || c == ' ' || c == '\0';
+}
+
+/* Compares the part of a route that begins here with a part of a path, ignoring
+ * case.  Returns where the route's part ends, or NULL if they differ. */
+static const char *pass_part(const char *route, const char *part)
+{
+  for (; !ends_part(*route); part++, route++)
+    if (lower(*part) != lower(*route))
+      return NULL;
+  return *part == '\0' ? route : NULL;
 }
 
 /* `path` is a sequence of texts, one for each part, ended by an empty text;
@@ -51,18 +57,18 @@ static bool matches(const char *pattern, const char *path,
   if (strchr(" ", pattern[1]) != NULL) /* "/" has no parts */
     return *path == '\0';
   while (*pattern == '/') {
-    size_t len = strcspn(++pattern, "/ ");
+    pattern++;
     if (*path == '\0')
       return false;
     if (*pattern == '*') {
       params[n] = path;
       return true;
     }
-    if (*pattern == ':')
+    if (*pattern == ':') {
       params[n++] = path;
-    else if (!is_part(path, pattern, len))
+      pattern += strcspn(pattern, "/ ");
+    } else if ((pattern = pass_part(pattern, path)) == NULL)
       return false;
-    pattern += len;
     path += strlen(path) + 1;
   }
   return *path == '\0';

@@ -76,7 +76,7 @@ struct pai_server {
   struct pai__usage_sampler *usage_sampler; /* of usage_sampler.c, or NULL */
   struct pai__watched *watched;             /* of alerts/, or NULL */
   struct pai__estimate_wait
-    *estimate_waits;                 /* of estimate.c: estimates in progress */
+    *estimate_waits;                 /* of forecast.c: answers in progress */
   struct pai__user_upload *uploaded; /* of quotas.c: uploads of each user */
   struct pai__reading *to_read;      /* of reading.c: waiting job files */
   struct pai__reading *being_read;   /* job files being read */
@@ -286,6 +286,10 @@ pai__tree *pai__written_tree(pai__buf *json);
 /* A pai_account_cb that does so; `waiting` is of pai__answer_later(). */
 void pai__answer_account(void *waiting, int status, const char *json,
                          size_t len, const pai_error *err);
+
+/* forecast.c: answers, from another thread, why the job of the path waits, or
+ * else when it may start or end. */
+void pai__forecast_ask(pai__request *r, bool why);
 
 /* authorize.c: returns the user that the platform is asked as; NULL: the
  * platform's own user. */

@@ -2,50 +2,11 @@
  * written */
 #include "base/text/nest.h"
 
-static bool refuse(pai__nest *n, int code)
+bool pai__nest_refuse(pai__nest *n, int code)
 {
   if (n->rc == PAI_OK)
     n->rc = code;
   return false;
-}
-
-bool pai__nest_key(pai__nest *n, bool *first)
-{
-  uint8_t *top = n->depth != 0 ? &n->level[n->depth - 1] : NULL;
-
-  *first = false;
-  if (n->rc < 0)
-    return false;
-  if (top == NULL || (*top & PAI__NEST_MAPPING) == 0 ||
-      (*top & PAI__NEST_KEY) != 0)
-    return refuse(n, PAI_EINVAL);
-  *first = (*top & PAI__NEST_FULL) == 0;
-  *top |= PAI__NEST_KEY | PAI__NEST_FULL;
-  return true;
-}
-
-bool pai__nest_value(pai__nest *n, bool *first)
-{
-  uint8_t *top = n->depth != 0 ? &n->level[n->depth - 1] : NULL;
-
-  *first = false;
-  if (n->rc < 0)
-    return false;
-  if (top == NULL) {
-    if (n->done)
-      return refuse(n, PAI_EINVAL);
-    n->done = true;
-    return true;
-  }
-  if ((*top & PAI__NEST_MAPPING) != 0) {
-    if ((*top & PAI__NEST_KEY) == 0)
-      return refuse(n, PAI_EINVAL);
-    *top &= (uint8_t)~PAI__NEST_KEY;
-    return true;
-  }
-  *first = (*top & PAI__NEST_FULL) == 0;
-  *top |= PAI__NEST_FULL;
-  return true;
 }
 
 bool pai__nest_open(pai__nest *n, bool mapping)
@@ -53,7 +14,7 @@ bool pai__nest_open(pai__nest *n, bool mapping)
   if (n->rc < 0)
     return false;
   if (n->depth == PAI__NEST_MAX)
-    return refuse(n, PAI_ELIMIT);
+    return pai__nest_refuse(n, PAI_ELIMIT);
   n->level[n->depth++] = mapping ? PAI__NEST_MAPPING : 0;
   return true;
 }
@@ -67,7 +28,7 @@ bool pai__nest_close(pai__nest *n, bool mapping, bool *empty)
     return false;
   if (n->depth == 0 || ((top & PAI__NEST_MAPPING) != 0) != mapping ||
       (top & PAI__NEST_KEY) != 0)
-    return refuse(n, PAI_EINVAL);
+    return pai__nest_refuse(n, PAI_EINVAL);
   *empty = (top & PAI__NEST_FULL) == 0;
   n->depth--;
   return true;

@@ -32,10 +32,51 @@ static inline unsigned pai__nest_top(const pai__nest *n)
   return n->depth != 0 ? n->level[n->depth - 1] : 0;
 }
 
+/* Makes the writer fail with this code, unless it has failed; false. */
+bool pai__nest_refuse(pai__nest *n, int code);
+
 /* Each returns whether the step is valid, and records it.  *first is set for
- * the first entry of a collection, *empty for a collection without entries. */
-bool pai__nest_key(pai__nest *n, bool *first);
-bool pai__nest_value(pai__nest *n, bool *first);
+ * the first entry of a collection, *empty for a collection without entries.
+ * Keys and values are most of a document, so these two are inline. */
+static inline bool pai__nest_key(pai__nest *n, bool *first)
+{
+  uint8_t *top = n->depth != 0 ? &n->level[n->depth - 1] : NULL;
+
+  *first = false;
+  if (n->rc < 0)
+    return false;
+  if (top == NULL || (*top & PAI__NEST_MAPPING) == 0 ||
+      (*top & PAI__NEST_KEY) != 0)
+    return pai__nest_refuse(n, PAI_EINVAL);
+  *first = (*top & PAI__NEST_FULL) == 0;
+  *top |= PAI__NEST_KEY | PAI__NEST_FULL;
+  return true;
+}
+
+static inline bool pai__nest_value(pai__nest *n, bool *first)
+{
+  uint8_t *top = n->depth != 0 ? &n->level[n->depth - 1] : NULL;
+
+  *first = false;
+  if (n->rc < 0)
+    return false;
+  if (top == NULL) {
+    if (n->done)
+      return pai__nest_refuse(n, PAI_EINVAL);
+    n->done = true;
+    return true;
+  }
+  if ((*top & PAI__NEST_MAPPING) != 0) {
+    if ((*top & PAI__NEST_KEY) == 0)
+      return pai__nest_refuse(n, PAI_EINVAL);
+    *top &= (uint8_t)~PAI__NEST_KEY;
+    return true;
+  }
+  *first = (*top & PAI__NEST_FULL) == 0;
+  *top |= PAI__NEST_FULL;
+  return true;
+}
+
 bool pai__nest_open(pai__nest *n, bool mapping);
 bool pai__nest_close(pai__nest *n, bool mapping, bool *empty);
 

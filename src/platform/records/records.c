@@ -175,7 +175,9 @@ int pai__reply_debug_id(pai__reply *a, const char *user, const char *name)
 
   pai__buf_init(&whole, &a->p->alloc);
   pai__buf_init(&id, &a->p->alloc);
-  pai__buf_printf(&whole, "%s~%s", user, name);
+  pai__buf_str(&whole, user);
+  pai__buf_char(&whole, '~');
+  pai__buf_str(&whole, name);
   pai__name_encode(&id, pai__buf_text(&whole));
   (void)pai__reply_text(a, pai__buf_text(&id));
   pai__buf_dispose(&whole);

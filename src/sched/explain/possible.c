@@ -105,7 +105,7 @@ static int check_room(pai_sched *s, uint32_t req, pai_error **err)
   rc = pai__flat_reset(&s->free_capacity, &s->alloc, real.len);
   if (rc == PAI_OK) {
     pai__free_capacity_init(s, s->cluster, s->free_capacity.data);
-    rc = pai__fit(s, &ask, &n, &reason);
+    rc = pai__fit_elastic(s, &ask, &n, &reason);
   }
   pai__flat_dispose(&s->free_capacity, &s->alloc);
   s->free_capacity = real;

@@ -76,7 +76,7 @@ static void lift_to(pai_sched *s, uint32_t *lifted, uint32_t n)
 static int fits(pai_sched *s, const pai__ask *ask, uint32_t *n)
 {
   pai__sched_reason reason;
-  int rc = pai__fit(s, ask, n, &reason);
+  int rc = pai__fit_elastic(s, ask, n, &reason);
 
   if (rc > 0)
     pai__unfit(s, pai__req_at(s, ask->req), *n);

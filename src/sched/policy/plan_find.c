@@ -363,7 +363,7 @@ static int fit_at(pai__plan *p, pai_sched *s, const pai__ask *ask, pai_time at)
   s->free_capacity = p->free_capacity;
   s->shares_used = p->used;
   s->m.now = at;
-  rc = pai__fit(s, ask, &n, &reason);
+  rc = pai__fit_elastic(s, ask, &n, &reason);
   s->free_capacity = free_capacity;
   pai__node_classes_return(s);
   s->shares_used = used;

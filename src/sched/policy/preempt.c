@@ -95,7 +95,7 @@ static int fits_without(making_room *m, uint32_t k, uint32_t *n)
   for (uint32_t i = 0; i < k; i++)
     if (!m->list[i].spared)
       pai__run_lift(m->s, m->list[i].run, true);
-  return pai__fit(m->s, &m->ask, n, &reason);
+  return pai__fit_elastic(m->s, &m->ask, n, &reason);
 }
 
 /* Finds the smallest number of candidates to remove; n + 1 if the request does

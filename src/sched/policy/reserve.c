@@ -260,7 +260,7 @@ static int choose_room(const choosing *c)
                    .beyond_share = c->s->terms.lends };
   pai__sched_reason reason;
   uint32_t n;
-  int rc = pai__fit(c->s, &ask, &n, &reason);
+  int rc = pai__fit_elastic(c->s, &ask, &n, &reason);
 
   if (rc <= 0)
     return rc;

@@ -1,6 +1,7 @@
 /* conn_send.c - sends an answer on a connection */
 #include "server/http/conn.h"
 
+#include "base/text/number.h"
 #include "server/http/request.h"
 
 #include <time.h>
@@ -63,33 +64,56 @@ static const char *reason_of(int status)
   return "Unknown";
 }
 
+/* Writes the last n digits of a number. */
+static void put_digits(char *to, int n, int number)
+{
+  for (; n-- > 0; number /= 10)
+    to[n] = (char)('0' + number % 10);
+}
+
 static void add_date(pai__buf *out)
 {
   static const char days[][4] = { "Sun", "Mon", "Tue", "Wed",
                                   "Thu", "Fri", "Sat" };
   static const char months[][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+  char line[] = "Date: Sun, 01 Jan 1970 00:00:00 GMT\r\n";
   time_t now = (time_t)(pai__loop_wall_time() / 1000000);
   struct tm t;
 
-  if (gmtime_r(&now, &t) != NULL)
-    pai__buf_printf(out, "Date: %s, %02d %s %d %02d:%02d:%02d GMT\r\n",
-                    days[t.tm_wday], t.tm_mday, months[t.tm_mon],
-                    t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+  if (gmtime_r(&now, &t) == NULL)
+    return;
+  memcpy(line + 6, days[t.tm_wday], 3);
+  put_digits(line + 11, 2, t.tm_mday);
+  memcpy(line + 14, months[t.tm_mon], 3);
+  put_digits(line + 18, 4, t.tm_year + 1900);
+  put_digits(line + 23, 2, t.tm_hour);
+  put_digits(line + 26, 2, t.tm_min);
+  put_digits(line + 29, 2, t.tm_sec);
+  pai__buf_add(out, line, sizeof(line) - 1);
 }
 
 void pai__conn_begin_answer(pai__conn *c, int status)
 {
+  char line[] = "HTTP/1.1 200 ";
+
   c->status = status;
-  pai__buf_printf(&c->out, "HTTP/1.1 %d %s\r\n", status, reason_of(status));
+  put_digits(line + 9, 3, status);
+  pai__buf_add(&c->out, line, sizeof(line) - 1);
+  pai__buf_str(&c->out, reason_of(status));
+  pai__buf_str(&c->out, "\r\n");
   if (status != 101)
     add_date(&c->out);
 }
 
 void pai__conn_add_field(pai__conn *c, const char *name, const char *value)
 {
-  if (strpbrk(value, "\r\n") == NULL)
-    pai__buf_printf(&c->out, "%s: %s\r\n", name, value);
+  if (strpbrk(value, "\r\n") != NULL)
+    return;
+  pai__buf_str(&c->out, name);
+  pai__buf_str(&c->out, ": ");
+  pai__buf_str(&c->out, value);
+  pai__buf_str(&c->out, "\r\n");
 }
 
 static bool has_no_body(const pai__conn *c)
@@ -101,12 +125,14 @@ static bool has_no_body(const pai__conn *c)
 /* Adds the field that tells the client where the body ends. */
 static void add_measure(pai__conn *c)
 {
+  char size[PAI__DOUBLE_TEXT];
+
   if (c->status == 101 || c->status == 204 || c->status == 304)
     return;
-  if (c->payload.size >= 0)
-    pai__buf_printf(&c->out, "Content-Length: %llu\r\n",
-                    (unsigned long long)c->payload.size);
-  else if (c->head.old)
+  if (c->payload.size >= 0) {
+    (void)pai__format_int(size, c->payload.size);
+    pai__conn_add_field(c, "Content-Length", size);
+  } else if (c->head.old)
     c->last = true;
   else
     c->in_chunks = true;

@@ -37,6 +37,9 @@ IN_SCENE(begin, older_routes)
     { "/api/v2/jobs/alice~none/job-attempts/0", 404, "NoJobError" },
     { JOB "/estimate", 200, "{\"start\":null}" },
     { "/api/v2/jobs/alice~none/estimate", 404, "NoJobError" },
+    /* a slash or a space in a part is not an end of it */
+    { "/api/v2%2Fjobs", 404, "NoApiError" },
+    { "/api/v2/jobs%20/api", 404, "NoApiError" },
   };
 
   for (size_t i = 0; i < PAI__LEN(rows); i++)
