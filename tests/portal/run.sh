@@ -1,15 +1,16 @@
 #!/bin/sh
 # run.sh - try the portal in Chromium
 #
-# Usage: run.sh PROGRAM FOLDER
+# Usage: run.sh PROGRAM FOLDER FILE...
 #
-# FOLDER gets the packages of npm and the screenshots. Exit status: 0 all held,
+# The FILEs have the tests. FOLDER gets the packages of npm and the screenshots. Exit status: 0 all held,
 # 1 something failed, 77 npm, the registry or Chromium is missing.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 program=$1
 out=$2
+shift 2
 skip() { echo "skipped: $*"; exit 77; }
 
 for tool in node npm chromium; do
@@ -24,4 +25,4 @@ if ! cmp -s package-lock.json node_modules/.lock; then
     { tail -n 5 npm.log; skip "npm cannot install packages"; }
   cp package-lock.json node_modules/.lock
 fi
-OPENPAI_PROGRAM=$program exec node --test --test-reporter=spec portal.mjs
+OPENPAI_PROGRAM=$program exec node --test --test-reporter=spec "$@"
