@@ -28,9 +28,9 @@ export const PAGES: Page[] = [
   { path: "nodes", text: "nodes", show: lazy(() => import("./pages/nodes"), "Nodes") },
   { path: "virtual-clusters", text: "virtualClusters", show: lazy(() => import("./pages/virtual_clusters"), "VirtualClusters") },
   { path: "alerts", text: "alerts", show: lazy(() => import("./pages/alerts"), "Alerts") },
-  { path: "users", text: "users", admin: true, show: lazy(() => import("./pages/users"), "Users") },
+  { path: "users", text: "users", admin: true, show: lazy(() => import("./pages/users/users"), "Users") },
   { path: "time", text: "timeTravel", hidden: true, show: lazy(() => import("./pages/time/time"), "Time") },
-  { path: "profile", text: "profile", hidden: true, show: lazy(() => import("./pages/profile"), "Profile") },
+  { path: "profile", text: "profile", hidden: true, show: lazy(() => import("./pages/profile/profile"), "Profile") },
 ];
 
 function Link({ page }: { page: Page }) {

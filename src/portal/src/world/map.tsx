@@ -89,7 +89,7 @@ export function MachineMap({ picture, mode, readings = NONE }: { picture: Pictur
     const step = STEPS[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      setSpot(shown === null ? { node: 0, cell: 0 } : moved(picture, shown, step));
+      setSpot(before => before === null || picture.nodes[before.node] === undefined ? { node: 0, cell: 0 } : moved(picture, before, step));
     } else if (event.key === "Enter") {
       open(shown);
     } else if (event.key === "Escape") {

@@ -20,7 +20,7 @@ export interface Questions {
   /** A moment of the log. */
   at: { ask: { time: number }; answer: Picture };
   /** Why a request waits, at the moment that was asked last. */
-  explain: { ask: { id: number }; answer: string };
+  explain: { ask: { request: number }; answer: string };
   /** What changes would do, at the moment that was asked last. */
   whatIf: { ask: { changes: Change[]; jobs: string }; answer: Effect };
   policies: { ask: Record<string, never>; answer: string[] };
@@ -190,7 +190,7 @@ function answer(asked: Question, tell: (done: number) => void): unknown {
     case "now": return showNow(asked.snapshot);
     case "log": return takeLog(asked.log, tell);
     case "at": return showAt(asked.time);
-    case "explain": return world().explain(asked.id);
+    case "explain": return world().explain(asked.request);
     case "whatIf": return tryOut(asked.changes, asked.jobs);
     case "policies": return policies().map(({ name }) => name);
   }

@@ -66,7 +66,7 @@ function usePast(world: World, at: number | null, isReady: boolean): { picture?:
 
 function Why({ world, job }: { world: World; job: MapJob }) {
   const [text, setText] = useState("");
-  const show = () => void world.ask("explain", { id: job.id }).then(setText, (error: unknown) => setText(String(error)));
+  const show = () => void world.ask("explain", { request: job.id }).then(setText, (error: unknown) => setText(String(error)));
   return <details onToggle={event => { if (event.currentTarget.open) show(); }}>
     <summary>{job.lack ?? t("why")}</summary>
     <pre class="text">{text}</pre>
@@ -91,7 +91,7 @@ function Queue({ world, picture }: { world: World; picture: Picture }) {
 }
 
 function Reading({ log }: { log: Log }) {
-  return <p class="hint" role="status">{log.done === undefined ? t("logComes", bytes(log.bytes)) : t("logIsRead", Math.round(100 * log.done))}</p>;
+  return <p class="hint" role="status">{log.done === undefined ? t("logComes", bytes(log.bytes)) : t("logIsRead", `${Math.round(100 * log.done)} %`)}</p>;
 }
 
 export function Time() {

@@ -1,0 +1,202 @@
+// admin.mjs - accounts, groups, storages, the audit log and one's own account in Chromium
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ADMIN, call, USER } from "./server.mjs";
+import { checkAccess, open, see, signIn, visit } from "./visit.mjs";
+
+const rest = (method, path, body) => call(visit.server, method, path, body);
+const button = name => visit.page.getByRole("button", { name, exact: true });
+const csv = text => ({ name: "users.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+
+async function canSignIn(username, password) {
+  const answer = await fetch(`${visit.server.address}/api/v2/authn/basic/login`, {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ username, password }) });
+  return answer.status === 200;
+}
+
+test("an account is added, found, changed, and removed", async () => {
+  await rest("PUT", "/api/v2/virtual-clusters/lab", { vcCapacity: 10 });
+  const page = await signIn(ADMIN, "/users");
+  await button("Add user").click();
+  await page.getByLabel("User name").fill("bob");
+  await page.getByLabel("Password").fill("bobs-password-7");
+  await page.getByRole("checkbox", { name: "lab" }).check();
+  await button("Add user").click();
+  await page.getByRole("row", { name: /bob .*lab/ }).waitFor();
+  await page.getByRole("searchbox").fill("bo");
+  await page.getByLabel("Virtual cluster", { exact: true }).selectOption("lab");
+  await page.getByLabel("Administrator", { exact: true }).selectOption("no");
+  assert.match(page.url(), /keyword=bo&vc=lab&admin=no/);
+  await button("Edit bob").click();
+  await page.getByRole("textbox", { name: "Email" }).fill("bob@example.com");
+  await page.getByLabel("New password").fill("a-newer-password-8");
+  await page.getByRole("form").getByRole("checkbox", { name: "lab" }).first().uncheck();
+  await checkAccess("edit an account");
+  await button("Save").click();
+  await page.getByText("There is no").or(page.getByRole("rowheader", { name: "bob" })).first().waitFor({ state: "hidden" }); // no more in lab
+  await page.getByLabel("Virtual cluster", { exact: true }).selectOption("");
+  await page.getByRole("row", { name: /bob.*bob@example.com/ }).waitFor();
+  assert.equal(await canSignIn("bob", "a-newer-password-8"), true);
+  await button("Remove bob").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("rowheader", { name: "bob" }).waitFor({ state: "detached" });
+});
+
+test("several accounts at once: passwords and virtual clusters", async () => {
+  for (const username of ["ina", "ivo"])
+    await rest("POST", "/api/v2/users", { username, password: "the-first-one-1", virtualCluster: ["default"] });
+  const page = await signIn(ADMIN, "/users?keyword=i");
+  await page.getByLabel("Select ina").check();
+  await page.getByLabel("Select ivo").check();
+  await page.getByText("Chosen: 2").waitFor();
+  await button("Set passwords").click();
+  await page.getByLabel("New password").fill("the-second-one-2");
+  await button("Save").click();
+  await page.getByText("Changed: 2 of 2").waitFor();
+  assert.deepEqual([await canSignIn("ina", "the-second-one-2"), await canSignIn("ivo", "the-second-one-2")], [true, true]);
+  await button("Set virtual clusters").click();
+  await page.getByRole("checkbox", { name: "lab" }).check();
+  await page.screenshot({ path: "users.png" });
+  await button("Save").click();
+  await page.getByRole("row", { name: /ivo .*lab/ }).waitFor();
+});
+
+test("accounts of a CSV file: wrong rows are told, mended, and created", async () => {
+  const page = await signIn(ADMIN, "/users/register");
+  const file = page.locator("input[type=file]");
+  await file.setInputFiles(csv("name,secret\nx,y\n"));
+  await see("alert", "");
+  await button("Close").click();
+  await file.setInputFiles(csv("\ufeffvirtual cluster,username,password,email,admin\r\n\"default,lab\",kim,\"a \"\"quoted\"\", one\",kim@example.com,no\r\nnowhere,lee,short,,TRUE\r\n,kim,another-one-9,,\r\n"));
+  await button("Register 3").click();
+  await page.getByText("A password has at least 8 characters.").waitFor();
+  assert.equal(await page.getByText("This name stands in two rows.").count(), 2);
+  await checkAccess("register many");
+  await page.screenshot({ path: "register.png" });
+  await page.getByLabel("Password 2").fill("a-long-one-of-lee");
+  await button("Remove 3").click();
+  await button("Register 2").click();
+  await page.getByText("There is no virtual cluster nowhere.").waitFor();
+  await page.getByText("created").waitFor();
+  await page.getByLabel("Virtual clusters 2").fill("default");
+  await button("Register 1").click();
+  await page.getByText("created").nth(1).waitFor();
+  assert.equal(await canSignIn("kim", 'a "quoted", one'), true);
+  const users = await rest("GET", "/api/v2/users");
+  assert.deepEqual(users.filter(one => /^(kim|lee)$/.test(one.username)).map(one => [one.username, one.admin, one.virtualCluster.includes("lab")]),
+    [["kim", false, true], ["lee", true, true]]); // administrators may use all
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download a template" }).click()]);
+  assert.equal(download.suggestedFilename(), "users.csv");
+});
+
+test("groups and storages: rights, members, grants", async () => {
+  const page = await signIn(ADMIN, "/users/groups");
+  await button("Add group").click();
+  await page.getByLabel("Name", { exact: true }).fill("vision");
+  await page.getByLabel("Description").fill("cameras");
+  await page.getByRole("checkbox", { name: "lab" }).check();
+  await button("Save").click();
+  await page.getByRole("row", { name: /vision cameras .*lab/ }).waitFor();
+  await button("Members vision").click();
+  await page.getByLabel("User name").fill(USER.name);
+  await button("Add member").click();
+  await page.getByRole("list", { name: "Members: vision" }).getByText(USER.name).waitFor();
+  await checkAccess("groups");
+  await page.getByRole("link", { name: "Storages" }).click();
+  await button("Add storage").click();
+  await page.getByLabel("Name").fill("pictures");
+  await page.getByLabel("Settings").fill('{"address": "10.0.0.1", "path": "/share"}');
+  await button("Save").click();
+  await page.getByText("There are no storages.").waitFor({ state: "visible" }); // nobody may use it yet
+  await button("Add storage").click();
+  await page.getByLabel("Name").fill("pictures");
+  await page.getByLabel("Settings").fill('{"address": "10.0.0.1", "path": "/share"}');
+  await page.getByRole("checkbox", { name: "vision" }).check();
+  await button("Save").click();
+  await page.getByRole("rowheader", { name: "pictures" }).waitFor();
+  await checkAccess("storages");
+  const vision = async () => (await rest("GET", "/api/v2/groups")).find(one => one.groupname === "vision").extension.acls;
+  assert.deepEqual((await vision()).storageConfigs, ["pictures"]);
+  await page.getByRole("row", { name: /pictures/ }).getByRole("checkbox", { name: "default" }).click();
+  await page.getByRole("row", { name: /pictures/ }).getByRole("checkbox", { name: "default", checked: true }).waitFor();
+  assert.deepEqual((await vision()).virtualClusters, ["lab"]); // what else it had stays
+});
+
+test("one's own account: mail, keys, tokens, storages, other clusters", async () => {
+  const page = await signIn(USER, "/profile");
+  await page.getByRole("textbox", { name: "Email" }).fill("ada@example.com");
+  await page.locator("section", { hasText: "Email" }).getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  await page.getByLabel("Title").fill("laptop");
+  await page.getByLabel("Public key").fill("no key");
+  await button("Add key").click();
+  await page.getByText(/This is no public key/).waitFor();
+  await page.getByLabel("Public key").fill("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMhGfStzpTSYSUN2Lhc0511qMeMkI/7IM0cvuRwn81se ada");
+  await button("Add key").click();
+  await see("rowheader", "laptop");
+  await page.getByRole("row", { name: /pictures nfs/ }).waitFor();
+  await page.getByLabel("Alias").fill("west");
+  await page.getByLabel("Address").fill("https://west.example");
+  await page.locator("section", { hasText: "Bound clusters" }).getByLabel("User name").fill("ada");
+  await page.getByLabel("Token", { exact: true }).fill("secret-of-west");
+  await button("Bind cluster").click();
+  await see("rowheader", "west");
+  await page.locator("section", { hasText: "Tokens" }).getByLabel("Name").fill("ci");
+  await page.getByLabel("Expires").selectOption("7");
+  await page.getByRole("checkbox", { name: "read" }).check();
+  await button("New token").click();
+  const token = await page.locator("code.secret").innerText();
+  const asked = (method, path) => fetch(visit.server.address + path, { method, headers: { Authorization: `Bearer ${token}` } });
+  assert.equal((await asked("GET", "/api/v2/jobs")).status, 200);
+  assert.equal((await asked("POST", "/api/v2/jobs")).status, 403);
+  await checkAccess("profile");
+  await page.screenshot({ path: "profile.png", fullPage: true });
+  await page.reload();
+  await see("rowheader", "ci");
+  assert.equal(await page.locator("code.secret").count(), 0); // shown once
+  await see("rowheader", "laptop");
+  await button("Revoke ci").click();
+  await page.getByRole("rowheader", { name: "ci" }).waitFor({ state: "detached" });
+  assert.equal((await asked("GET", "/api/v2/jobs")).status, 401);
+  await button("Remove west").click();
+  await page.getByRole("rowheader", { name: "west" }).waitFor({ state: "detached" });
+});
+
+test("the audit log tells who changed what", async () => {
+  await rest("POST", "/api/v2/users", { username: "noted", password: "a-long-password-9" });
+  const page = await signIn(ADMIN, "/users/audit");
+  await page.getByRole("row", { name: /admin 127.0.0.1 POST \/api\/v2\/users 201/ }).first().waitFor();
+  await checkAccess("audit");
+  await page.getByRole("searchbox").fill(USER.name);
+  await page.getByRole("searchbox").press("Enter");
+  await page.getByRole("row", { name: /ada 127.0.0.1 PUT/ }).first().waitFor();
+  assert.equal(await page.getByRole("row", { name: /admin 127/ }).count(), 0);
+});
+
+test("hostile names are text", async () => {
+  const evil = '"><img src=x onerror=alert(1)>';
+  await rest("PUT", "/api/v2/groups", { data: { groupname: "vision", description: evil }, patch: true });
+  const page = await signIn(ADMIN, "/users/groups");
+  await page.getByText(evil).waitFor();
+  assert.equal(await page.locator("img").count(), 0);
+});
+
+test("only administrators have these pages, also by their addresses", async () => {
+  const page = await signIn(USER, "/users/audit");
+  await page.getByText("There is no such page.").waitFor();
+  assert.equal(await page.getByRole("link", { name: "Users" }).count(), 0);
+  await open("/users/groups");
+  await see("button", "Sign in");
+});
+
+test("administration in Chinese on a phone", async () => {
+  const page = await signIn(ADMIN, "/users", { viewport: { width: 390, height: 800 } });
+  await page.getByRole("button", { name: "中文" }).click();
+  for (const [path, heading] of [["/users", "用户"], ["/users/groups", "用户组"], ["/users/register", "批量注册"], ["/users/storages", "存储"], ["/users/audit", "审计日志"],
+    ["/profile", "admin"], ["/virtual-clusters", "虚拟集群"], ["/time", "时间回溯与假设分析"]]) {
+    await page.goto(visit.server.address + path);
+    await see("heading", heading);
+    await checkAccess(path);
+  }
+  await page.screenshot({ path: "time-phone.png" });
+});

@@ -1,0 +1,225 @@
+// cluster.mjs - the machine map, virtual clusters, time travel and what-if in Chromium
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ADMIN, call, jobOf, USER } from "./server.mjs";
+import { checkAccess, see, signIn, visit } from "./visit.mjs";
+
+const rest = (method, path, body) => call(visit.server, method, path, body);
+const submitFile = async file => `${ADMIN.name}~${(await rest("POST", "/api/v2/jobs", file)).name}`;
+const submit = (name, command) => submitFile(jobOf(name, command));
+const stop = name => rest("PUT", `/api/v2/jobs/${name}/executionType`, { value: "STOP" });
+
+const isEnded = async name => /STOPPED|SUCCEEDED|FAILED/.test((await rest("GET", `/api/v2/jobs/${name}`)).jobStatus.state);
+
+const pause = milliseconds => new Promise(go => { setTimeout(go, milliseconds); });
+
+async function until(holds) {
+  while (!await holds())
+    await pause(300); // the server counts requests
+}
+
+async function ended(...names) {
+  for (const name of names)
+    await until(() => isEnded(name));
+}
+
+/** A large cluster, in place of the server's machine. */
+async function pretend(page, nodes) {
+  const { init, Cluster, Scheduler } = await import(`${process.env.OPENPAI_JS}/index.js`);
+  await init();
+  const now = Date.now() * 1000, hour = 3600e6;
+  const scheduler = new Scheduler(Cluster.synthetic(`nodes:${nodes} gpu:8:a100`), { policy: "fifo" });
+  for (let id = 1; id <= nodes; id++)
+    scheduler.submit({ id, name: `train-${id}`, user: id % 2 ? "ann" : "bob", gpus: 8, duration: hour * (1 + id % 5) }, now - hour);
+  for (let id = nodes + 1; id <= nodes + 20; id++)
+    scheduler.submit({ id, name: `wait-${id}`, user: "cid", gpus: 8, duration: hour }, now - hour);
+  for (const one of scheduler.decide(now - hour))
+    scheduler.started(one.id, one.instance, now - hour);
+  scheduler.node("node0002", "sick", { why: "Xid 79", gpu: 3, time: now });
+  const snapshot = scheduler.save();
+  await page.route("**/api/v2/scheduler", route => route.fulfill({ body: snapshot, contentType: "application/json" }));
+  await page.route("**/api/v2/nodes", route => route.fulfill({ json: scheduler.nodes.map(node => ({
+    name: node.name, state: node.state, why: null, address: "10.0.0.1", gpus: 8, freeGpus: node.free_gpus.length, sickGpus: node.sick_gpus.length,
+    cpus: 64, freeCpus: 0, memory: 2 ** 39, freeMemory: 2 ** 38 })) }));
+}
+
+const map = () => visit.page.getByRole("application", { name: "Map of the machines" });
+const cell = text => visit.page.locator(".machine-cell", { hasText: text }).waitFor();
+
+test("the map tells of each cell, by keys and by the mouse, and leads to the job", async () => {
+  const name = await submit("on-the-map", "sleep 600");
+  const page = await signIn(USER, "/nodes");
+  await page.getByRole("link", { name }).waitFor(); // in the table, for those who cannot see the map
+  await map().focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowLeft");
+  await cell(`CPU 0 · ${name}`);
+  await checkAccess("map");
+  await page.screenshot({ path: "map.png" });
+  await page.keyboard.press("Enter");
+  await see("heading", name);
+  await page.goBack();
+  const box = await page.locator("canvas").boundingBox();
+  await page.mouse.move(box.x + 20, box.y + 32);
+  await cell(name);
+  await page.mouse.click(box.x + 20, box.y + 32);
+  await see("heading", name);
+  await stop(name);
+  await ended(name);
+});
+
+test("a task's use and memory colour its cells", async () => {
+  const name = await submit("busy", "while :; do :; done");
+  const page = await signIn(USER, "/nodes?colour=memory");
+  await page.getByText("in use, not measured").waitFor();
+  await map().focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowLeft");
+  const told = page.locator(".machine-cell", { hasText: /busy.*\d+ %/ });
+  for (const more of ["busy-1", "busy-2", "busy-3"]) { // it asks again when jobs change
+    if (await told.count() > 0)
+      break;
+    await ended(await submit(more, "true"));
+    await told.waitFor({ timeout: 3000 }).catch(() => {});
+  }
+  await told.waitFor();
+  await page.getByLabel("Colours by").selectOption("user");
+  await page.locator(".legend li", { hasText: ADMIN.name }).waitFor();
+  await stop(name);
+  await ended(name);
+});
+
+test("500 nodes of 8 GPUs are one map, with faults, and a table that can be searched", async () => {
+  const page = await signIn(ADMIN);
+  await pretend(page, 500);
+  await page.goto(`${visit.server.address}/nodes`);
+  await page.locator("canvas").waitFor();
+  await map().focus();
+  for (const key of ["ArrowRight", "ArrowLeft", "ArrowDown"])
+    await page.keyboard.press(key);
+  await cell("node0002 GPU 0");
+  for (let i = 0; i < 3; i++)
+    await page.keyboard.press("ArrowRight");
+  await cell("node0002 GPU 3 · faulty");
+  await page.keyboard.press("ArrowRight");
+  await cell("node0002 GPU 4 · bob~train-2");
+  assert.equal(await page.getByRole("rowheader").count(), 50);
+  await page.getByRole("searchbox").fill("node0499");
+  await page.getByRole("row", { name: /node0499.*ann~train-499/ }).waitFor();
+  await checkAccess("large map");
+  await page.screenshot({ path: "map-large.png" });
+});
+
+test("the map fits a phone and has a Chinese name", async () => {
+  const page = await signIn(ADMIN, "/nodes", { viewport: { width: 390, height: 800 } });
+  await pretend(page, 40);
+  await page.goto(`${visit.server.address}/nodes?colour=job`);
+  await page.getByRole("button", { name: "中文" }).click();
+  await page.getByRole("application", { name: "机器图" }).waitFor();
+  await page.locator("canvas").waitFor();
+  await checkAccess("phone");
+  await page.screenshot({ path: "map-phone.png" });
+});
+
+test("a drained node is marked, with its reason", async () => {
+  const page = await signIn(ADMIN, "/nodes");
+  await page.getByRole("button", { name: "Drain" }).click();
+  await page.getByLabel("Reason, shown to users").fill("new fan");
+  await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
+  await see("button", /Resume/);
+  await map().focus();
+  await page.keyboard.press("ArrowRight");
+  await cell("new fan");
+  await page.getByRole("button", { name: "Resume" }).click();
+  await see("button", /Drain/);
+});
+
+test("virtual clusters: added, used beyond the share, who has what, removed", async () => {
+  const page = await signIn(ADMIN, "/virtual-clusters");
+  await page.getByRole("button", { name: "Add virtual cluster" }).click();
+  await page.getByLabel("Name").fill("lab");
+  await page.getByLabel("Share, percent").fill("50");
+  await page.getByLabel("At most, percent").fill("100");
+  await page.getByRole("button", { name: "Save" }).click();
+  const card = page.locator(".vc-card", { hasText: "lab" });
+  await card.waitFor();
+  const { cpus } = (await rest("GET", "/api/v2/nodes"))[0];
+  const name = await submitFile(jobOf("borrows", "sleep 600")
+    .replace("cpu: 1", `cpu: ${cpus}`).replace("type: job", "type: job\ndefaults: {virtualCluster: lab}"));
+  await card.locator("div", { hasText: new RegExp(`^Borrowed${cpus / 2}$`) }).waitFor();
+  await page.locator(".vc-card", { hasText: "default" }).locator("div", { hasText: new RegExp(`^Lent${cpus / 2}$`) }).waitFor();
+  await page.getByText("Who has what").click();
+  await page.getByRole("row", { name: new RegExp(`lab admin 1 0 ${cpus}`) }).waitFor();
+  await checkAccess("virtual clusters");
+  await page.screenshot({ path: "virtual-clusters.png" });
+  await page.getByRole("link", { name: "Running jobs: 1" }).click();
+  await page.getByRole("row", { name: /borrows/ }).waitFor();
+  await stop(name);
+  await ended(name);
+  await page.goBack();
+  await page.getByRole("button", { name: "Remove lab" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await card.waitFor({ state: "detached" });
+});
+
+test("the queue and the machines of a second that has passed", async () => {
+  const cpus = (await rest("GET", "/api/v2/nodes"))[0].cpus;
+  const first = await submitFile(jobOf("first", "sleep 600").replace("cpu: 1", `cpu: ${cpus}`));
+  const behind = await submit("behind", "true");
+  await until(async () => (await rest("GET", `/api/v2/jobs/${first}`)).jobStatus.state === "RUNNING");
+  const at = Math.ceil(Date.now() / 1000);
+  await pause(at * 1000 - Date.now() + 500); // that second has to pass
+  await stop(first);
+  await ended(first, behind);
+  const page = await signIn(USER, `/time?at=${at}`);
+  const queue = page.getByRole("region", { name: "Queue" });
+  await queue.getByRole("link", { name: behind }).waitFor();
+  await queue.getByRole("group").first().locator("summary").click();
+  await queue.getByText(/waits: no node has 1 CPU free/).waitFor();
+  await page.locator(".legend li", { hasText: first }).waitFor();
+  await checkAccess("a second that has passed");
+  await page.screenshot({ path: "time.png" });
+  await page.getByRole("slider").focus();
+  await page.keyboard.press("End");
+  await page.getByText("Nothing waits.").waitFor();
+  await page.goBack();
+  await page.goForward();
+  await page.getByRole("button", { name: "now" }).click();
+  await page.getByText("now · RUNNING 0").waitFor();
+});
+
+test("what if: ten nodes more, one less, another policy; on a phone, by keys", async () => {
+  const page = await signIn(USER, "/", { viewport: { width: 390, height: 800 } });
+  await pretend(page, 10);
+  await page.goto(`${visit.server.address}/time`);
+  const kind = page.getByLabel("Change", { exact: true });
+  await kind.selectOption("add");
+  await page.getByLabel("New nodes").fill("10x gpu:8:a100");
+  await page.getByLabel("New nodes").press("Enter");
+  await kind.selectOption("policy");
+  await page.getByLabel("Another policy").selectOption("backfill");
+  await page.getByRole("button", { name: "Add", exact: true }).press("Enter");
+  await page.getByRole("button", { name: "Compare" }).press("Enter");
+  await page.getByRole("row", { name: /cid~wait-11 .*now .*sooner/ }).waitFor();
+  assert.match(await page.locator(".summary").innerText(), /Start at once\s+10\s/);
+  await checkAccess("what if");
+  await page.screenshot({ path: "what-if.png", fullPage: true });
+  await page.getByRole("button", { name: /Remove: Add nodes/ }).press("Enter");
+  await page.getByRole("button", { name: /Remove: Another policy/ }).press("Enter");
+  await kind.selectOption("drain");
+  await page.getByLabel("Drain a node").selectOption("node0001");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.getByRole("row", { name: /cid~wait-\d+ .*later/ }).first().waitFor();
+  await kind.selectOption("add");
+  await page.getByLabel("New nodes").fill("no nodes at all");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("button", { name: "Compare" }).click();
+  await see("alert", "");
+});
+
+test("a stranger sees none of it", async () => {
+  const { address } = visit.server;
+  for (const path of ["/api/v2/scheduler", "/api/v2/scheduler/log", "/api/v2/nodes", "/api/v2/audit", "/metrics"])
+    assert.equal((await fetch(address + path)).status, 401, path);
+});
