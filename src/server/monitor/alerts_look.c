@@ -159,7 +159,7 @@ static bool are_idle(const pai_server *s, const pai_sample *sample,
   uint64_t left = gpus;
 
   for (size_t i = 0; pai_sample_get_gpu(sample, i, &g) == PAI_OK; i++) {
-    int number = pai__usage_sampler_gpu(s, i);
+    int number = pai__usage_sampler_gpu(s->usage_sampler, i);
 
     if (number < 0 || number >= 64 || (gpus >> number & 1) == 0)
       continue;
@@ -230,7 +230,8 @@ static int see_all(looking *l, const pai__observed_machine *m, pai_error **err)
     return pai__oom(err);
   rc = pai_platform_tasks(l->s->platform, on_task, l, err);
   if (rc == PAI_OK)
-    rc = pai__usage_sampler_take(&sample, l->s, &l->running, err);
+    rc = pai__usage_sampler_take(&sample, &l->s->usage_sampler, l->s,
+                                 &l->running, err);
   if (rc == PAI_OK && sample == NULL)
     keep(l);
   if (rc < 0 || sample == NULL)

@@ -232,7 +232,7 @@ static int write_all(pai__request *r, const pai__observed_tasks *tasks,
   int rc = pai__observed_machine_read(&machine, s, err);
 
   if (rc == PAI_OK)
-    rc = pai__usage_sampler_take(&sample, s, tasks, err);
+    rc = pai__usage_sampler_take(&sample, &s->usage_sampler, s, tasks, err);
   if (rc == PAI_OK)
     rc = pai_platform_count(s->platform, &counts);
   if (rc == PAI_OK) {

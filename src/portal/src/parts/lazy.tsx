@@ -2,12 +2,14 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-type Module<Name extends string> = Record<Name, ComponentType>;
+type Module<Name extends string, Properties> = Record<Name, ComponentType<Properties>>;
 
 /** A component that loads its module first; the module exports it by `name`. */
-export function lazy<Name extends string>(load: () => Promise<Module<Name>>, name: Name): ComponentType {
-  let loaded: ComponentType | undefined;
-  return function Lazy() {
+export function lazy<Name extends string, Properties extends object = object>(
+  load: () => Promise<Module<Name, Properties>>, name: Name,
+): ComponentType<Properties> {
+  let loaded: ComponentType<Properties> | undefined;
+  return function Lazy(properties: Properties) {
     const [, again] = useState(0);
     useEffect(() => {
       if (loaded === undefined)
@@ -17,6 +19,6 @@ export function lazy<Name extends string>(load: () => Promise<Module<Name>>, nam
         });
     }, []);
     const Loaded = loaded;
-    return Loaded === undefined ? <p class="loading" aria-busy="true" /> : <Loaded />;
+    return Loaded === undefined ? <p class="loading" aria-busy="true" /> : <Loaded {...properties} />;
   };
 }
