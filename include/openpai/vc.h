@@ -24,7 +24,8 @@ PAI_BEGIN_DECLS
 
 enum {
   PAI_VC_WHOLE = 10000, /**< all of the machine: hundredths of a percent */
-  PAI_VC_MOST = 256     /**< most virtual clusters, including `default` */
+  PAI_VC_MOST = 256,    /**< most virtual clusters, including `default` */
+  PAI_VC_NEVER = -1     /**< as a number of minutes */
 };
 
 /** Settings of a virtual cluster; zero-fill, or use PAI_VC_OPTIONS_INIT. */
@@ -37,11 +38,15 @@ typedef struct pai_vc_options {
   const char *description;   /**< up to 1024 bytes; NULL: unchanged, or "" */
   const char *external_name; /**< as description; stored without further
                                   effect */
+  /** Minutes after which a host warns a job whose GPUs do nothing, and after
+   *  which it stops it; PAI_VC_NEVER: it does not; 0: unchanged, or 60 and
+   *  never.  The server of this library does so.  @since 0.1 */
+  int32_t idle_warn_minutes, idle_stop_minutes;
 } pai_vc_options;
 
-#define PAI_VC_OPTIONS_INIT            \
-  {                                    \
-    sizeof(pai_vc_options), 0, 0, 0, 0 \
+#define PAI_VC_OPTIONS_INIT                  \
+  {                                          \
+    sizeof(pai_vc_options), 0, 0, 0, 0, 0, 0 \
   }
 
 /**

@@ -36,7 +36,7 @@ VIEWS = {"TEXT": "TEXT", "STATE": "STATE", "FLAG": "FLAG", "NUMBER": "REAL",
 #: Files of the folder schema, in their order: parts come before their users, and
 #: of two paths that fit a request the first one counts.
 FILES = ("tasks", "jobs", "files", "accounts", "tokens", "storages",
-         "marketplace", "cluster", "server", "older")
+         "marketplace", "cluster", "server", "metrics", "older")
 
 
 class SchemaError(Exception):

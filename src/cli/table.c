@@ -144,6 +144,8 @@ static void as_percent(FILE *out, const part *p)
 {
   unsigned n = (unsigned)(pai_json_number(p->json, p->at, 0) * 100 + 0.5);
 
+  if (p->at == PAI_JSON_NONE)
+    return;
   if (n % 10 == 0)
     (void)fprintf(out, n % 100 == 0 ? "%u%%" : "%u.%u%%", n / 100,
                   n / 10 % 10);

@@ -14,7 +14,7 @@ typedef struct pai__series_file {
 /* Creates a folder for its owner alone.  PAI_OK, or -errno, as all here. */
 int pai__series_folder(const char *path);
 int pai__series_file_open(pai__series_file *f, const char *folder,
-                          const char *name);
+                          const char *name, bool create);
 void pai__series_file_close(pai__series_file *f);
 /* Reads into a zeroed buffer; bytes beyond the end stay 0. */
 int pai__series_file_read(const pai__series_file *f, uint64_t at, void *to,
@@ -37,9 +37,9 @@ typedef struct pai__series_row {
 typedef struct pai__series_subject {
   char *name;
   uint32_t slot;
-  int64_t since; /* rows before are of an earlier subject */
-  int64_t last;  /* its last row of a second */
-  bool changed;  /* its entry is to be written */
+  int64_t since;      /* rows before are of an earlier subject */
+  int64_t last;       /* its last row of a second */
+  bool added, turned; /* its entry is to be written */
   uint16_t values[PAI__SERIES_METRICS]; /* of that row */
   pai__series_row *rows;                /* oldest first */
   size_t n, cap;

@@ -19,7 +19,7 @@ int pai__series_folder(const char *path)
 }
 
 int pai__series_file_open(pai__series_file *f, const char *folder,
-                          const char *name)
+                          const char *name, bool create)
 {
   int at = open(folder, O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   struct stat st;
@@ -29,7 +29,9 @@ int pai__series_file_open(pai__series_file *f, const char *folder,
   if (at < 0)
     return rc;
   f->fd = openat(at, name,
-                 O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+                 O_RDWR | (create ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW |
+                   O_NONBLOCK,
+                 0600);
   rc = f->fd < 0 ? -errno : fstat(f->fd, &st) < 0 ? -errno : PAI_OK;
   (void)close(at);
   if (rc == PAI_OK && !S_ISREG(st.st_mode))

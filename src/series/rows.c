@@ -69,14 +69,17 @@ static int save_row(const pai__series_set *set, const pai__series_subject *x,
     size);
 }
 
+/* The entry of a new subject comes before its rows, so that they are nobody
+ * else's.  Later the entry says up to where minutes were made, so those minutes
+ * come first. */
 int pai__series_save(const pai__series_set *set, pai__series_subject *x)
 {
   size_t done = 0;
   int rc = PAI_OK;
 
-  if (x->changed)
+  if (x->added)
     rc = pai__series_write_entry(set, x);
-  x->changed = x->changed && rc < 0;
+  x->added = x->added && rc < 0;
   while (rc == PAI_OK && done < x->n) {
     rc = save_row(set, x, &x->rows[done]);
     done += rc == PAI_OK;
@@ -84,6 +87,9 @@ int pai__series_save(const pai__series_set *set, pai__series_subject *x)
   x->n -= done;
   if (done > 0)
     memmove(x->rows, x->rows + done, x->n * sizeof(*x->rows));
+  if (rc == PAI_OK && x->turned)
+    rc = pai__series_write_entry(set, x);
+  x->turned = x->turned && rc < 0;
   return rc;
 }
 
@@ -198,7 +204,7 @@ int pai__series_turn(pai__series_store *s, pai__series_set *set,
     rc = fold(s, set, x, &row, NULL);
     if (rc == PAI_OK)
       rc = pai__series_push(s, x, &row);
-    x->changed = true;
+    x->turned = true;
   }
   return rc;
 }

@@ -206,19 +206,21 @@ size_t pai__series_points(const pai__series_range *range)
 }
 
 /* Makes the points of rows: means of the known values. */
-static void join(const pai__series_metric *m, int metric, size_t each,
-                 uint16_t (*rows)[PAI__SERIES_METRICS], size_t n, int64_t *out)
+static void join(const pai__series_form *form, size_t each,
+                 uint16_t (*rows)[PAI__SERIES_METRICS], size_t n,
+                 int64_t (*out)[PAI__SERIES_METRICS])
 {
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n * form->count; i++) {
+    size_t point = i / form->count, metric = i % form->count;
     int64_t sum = 0, known = 0;
 
-    for (size_t k = i * each; k < (i + 1) * each; k++) {
-      int64_t value = natural(m, rows[k][metric]);
+    for (size_t k = point * each; k < (point + 1) * each; k++) {
+      int64_t value = natural(&form->metrics[metric], rows[k][metric]);
 
       sum += value >= 0 ? value : 0;
       known += value >= 0;
     }
-    out[i] = known > 0 ? sum / known : -1;
+    out[point][metric] = known > 0 ? sum / known : -1;
   }
 }
 
@@ -241,8 +243,8 @@ static int add_open(pai__series_store *s, const pai__series_set *set,
 }
 
 int pai__series_read(pai__series_store *s, enum pai__series_kind kind,
-                     const char *name, int metric,
-                     const pai__series_range *range, int64_t *out)
+                     const char *name, const pai__series_range *range,
+                     int64_t (*out)[PAI__SERIES_METRICS])
 {
   const pai__series_set *set = &s->sets[kind];
   const pai__series_subject *x = find_subject(s, kind, name);
@@ -252,8 +254,7 @@ int pai__series_read(pai__series_store *s, enum pai__series_kind kind,
   uint16_t(*rows)[PAI__SERIES_METRICS];
   int rc;
 
-  for (size_t i = 0; i < n; i++)
-    out[i] = -1;
+  memset(out, 0xff, n * sizeof(*out)); /* -1 */
   if (x == NULL || n == 0)
     return PAI_OK;
   rows = pai__zalloc(&s->alloc, size);
@@ -263,7 +264,7 @@ int pai__series_read(pai__series_store *s, enum pai__series_kind kind,
   if (rc == PAI_OK)
     rc = add_open(s, set, x, range, n * each, rows);
   if (rc == PAI_OK)
-    join(&set->form->metrics[metric], metric, each, rows, n, out);
+    join(set->form, each, rows, n, out);
   pai__free(&s->alloc, rows, size);
   return rc;
 }

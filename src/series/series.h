@@ -101,10 +101,10 @@ pai__series_range pai__series_plan(enum pai__series_kind kind, int64_t from,
                                    int64_t to, uint32_t step, int64_t now);
 /* Returns the number of points of a range. */
 size_t pai__series_points(const pai__series_range *range);
-/* Reads a metric of a subject into out[pai__series_points()].  A subject that
- * is not there has no known values.  PAI_OK or PAI_ENOMEM. */
+/* Reads the metrics of a subject into out[pai__series_points()].  A subject
+ * that is not there has no known values.  PAI_OK or PAI_ENOMEM. */
 int pai__series_read(pai__series_store *s, enum pai__series_kind kind,
-                     const char *name, int metric,
-                     const pai__series_range *range, int64_t *out);
+                     const char *name, const pai__series_range *range,
+                     int64_t (*out)[PAI__SERIES_METRICS]);
 
 #endif

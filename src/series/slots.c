@@ -147,7 +147,7 @@ int pai__series_add(pai__series_subject **out, pai__series_store *s,
     return PAI_ENOMEM;
   (*out)->slot = slot;
   (*out)->since = (*out)->last = now;
-  (*out)->changed = true;
+  (*out)->added = true;
   set->list[slot] = *out;
   return PAI_OK;
 }
@@ -217,7 +217,7 @@ int pai__series_load(pai__series_store *s, pai__series_set *set,
 {
   const head wanted = head_of(set->form), none = { .order = 0 };
   head found = none;
-  int rc = pai__series_file_open(&set->file, folder, set->form->file);
+  int rc = pai__series_file_open(&set->file, folder, set->form->file, true);
 
   if (rc == PAI_OK)
     rc = pai__series_file_read(&set->file, 0, &found, sizeof(found));

@@ -16,7 +16,7 @@ typedef struct head {
 } head;
 
 typedef struct kept {
-  pai__usage_record record;
+  pai__series_use_record record;
   bool changed;
 } kept;
 
@@ -32,7 +32,7 @@ struct pai__series_usage {
 
 /* --- records -------------------------------------------------------------- */
 
-static const char *text_of(const pai__usage_record *r, int number)
+static const char *text_of(const pai__series_use_record *r, int number)
 {
   const char *at = r->texts;
 
@@ -41,24 +41,24 @@ static const char *text_of(const pai__usage_record *r, int number)
   return at;
 }
 
-const char *pai__usage_user(const pai__usage_record *r)
+const char *pai__series_use_user(const pai__series_use_record *r)
 {
   return text_of(r, 0);
 }
 
-const char *pai__usage_vc(const pai__usage_record *r)
+const char *pai__series_use_vc(const pai__series_use_record *r)
 {
   return text_of(r, 1);
 }
 
-const char *pai__usage_name(const pai__usage_record *r)
+const char *pai__series_use_name(const pai__series_use_record *r)
 {
   return text_of(r, 2);
 }
 
 /* Three texts, each with its NUL, always fit: the last is cut. */
-void pai__usage_name_it(pai__usage_record *r, const char *user, const char *vc,
-                        const char *name)
+void pai__series_use_name_it(pai__series_use_record *r, const char *user,
+                             const char *vc, const char *name)
 {
   const char *const texts[] = { user, vc, name };
   const int most[] = { 70, 70, (int)sizeof(r->texts) };
@@ -72,7 +72,8 @@ void pai__usage_name_it(pai__usage_record *r, const char *user, const char *vc,
   }
 }
 
-static void add_amount(pai__usage_amount *to, const pai__usage_amount *from)
+static void add_amount(pai__series_use_amount *to,
+                       const pai__series_use_amount *from)
 {
   to->held += from->held;
   to->known += from->known;
@@ -85,7 +86,8 @@ static void keep_last(int64_t *to, int64_t from)
     *to = from;
 }
 
-void pai__usage_merge(pai__usage_record *to, const pai__usage_record *from)
+void pai__series_use_merge(pai__series_use_record *to,
+                           const pai__series_use_record *from)
 {
   add_amount(&to->sum.gpus, &from->sum.gpus);
   add_amount(&to->sum.cpus, &from->sum.cpus);
@@ -100,17 +102,17 @@ void pai__usage_merge(pai__usage_record *to, const pai__usage_record *from)
 }
 
 /* The key of a record: its job, or its user and virtual cluster. */
-static size_t key_of(char key[KEY], const pai__usage_record *r)
+static size_t key_of(char key[KEY], const pai__series_use_record *r)
 {
   int n = r->job != 0 ? snprintf(key, KEY, "%llu", (unsigned long long)r->job)
-                      : snprintf(key, KEY, "%s/%s", pai__usage_user(r),
-                                 pai__usage_vc(r));
+                      : snprintf(key, KEY, "%s/%s", pai__series_use_user(r),
+                                 pai__series_use_vc(r));
 
   return n < KEY ? (size_t)n : KEY - 1;
 }
 
-static pai__usage_record *find(const pai__series_usage *u,
-                               const pai__usage_record *r)
+static pai__series_use_record *find(const pai__series_usage *u,
+                                    const pai__series_use_record *r)
 {
   char key[KEY];
   size_t len = key_of(key, r);
@@ -119,7 +121,7 @@ static pai__usage_record *find(const pai__series_usage *u,
   return at != 0 ? &u->list[at - 1].record : NULL;
 }
 
-static int add_record(pai__series_usage *u, const pai__usage_record *r,
+static int add_record(pai__series_usage *u, const pai__series_use_record *r,
                       bool changed)
 {
   char key[KEY];
@@ -157,12 +159,12 @@ static bool open_day(pai__series_file *f, const pai__series_usage *u,
     return false;
   (void)snprintf(name, sizeof(name), "usage-%02d",
                  (int)(day % PAI__USAGE_DAYS));
-  return pai__series_file_open(f, u->folder, name) == PAI_OK &&
+  return pai__series_file_open(f, u->folder, name, day == u->day) == PAI_OK &&
          pai__series_file_read(f, 0, &found, sizeof(found)) == PAI_OK &&
          memcmp(&found, &wanted, sizeof(found)) == 0;
 }
 
-static bool is_valid(const pai__usage_record *r, int64_t day)
+static bool is_valid(const pai__series_use_record *r, int64_t day)
 {
   size_t nuls = 0;
 
@@ -175,7 +177,7 @@ static bool is_valid(const pai__usage_record *r, int64_t day)
 /* Reads record i of a file; false: there is none.  An invalid one keeps its
  * place, with amounts of 0. */
 static bool read_record(const pai__series_file *f, int64_t day, size_t i,
-                        pai__usage_record *out)
+                        pai__series_use_record *out)
 {
   memset(out, 0, sizeof(*out));
   if (i >= PAI__USAGE_RECORDS ||
@@ -194,7 +196,7 @@ static bool read_record(const pai__series_file *f, int64_t day, size_t i,
 static int load_today(pai__series_usage *u)
 {
   const head wanted = head_of(u->day);
-  pai__usage_record r;
+  pai__series_use_record r;
   int rc = PAI_OK;
 
   if (!open_day(&u->file, u, u->day)) {
@@ -207,16 +209,16 @@ static int load_today(pai__series_usage *u)
   return rc == PAI_ENOMEM ? rc : PAI_OK;
 }
 
-int pai__usage_flush(pai__series_usage *u)
+int pai__series_use_flush(pai__series_usage *u)
 {
   int rc = PAI_OK;
 
   for (size_t i = 0; i < u->n && rc == PAI_OK && u->file.fd >= 0; i++) {
     if (!u->list[i].changed)
       continue;
-    rc = pai__series_file_write(&u->file,
-                                sizeof(head) + i * sizeof(pai__usage_record),
-                                &u->list[i].record, sizeof(pai__usage_record));
+    rc = pai__series_file_write(
+      &u->file, sizeof(head) + i * sizeof(pai__series_use_record),
+      &u->list[i].record, sizeof(pai__series_use_record));
     u->list[i].changed = rc < 0;
   }
   return rc;
@@ -224,7 +226,7 @@ int pai__usage_flush(pai__series_usage *u)
 
 static void close_day(pai__series_usage *u)
 {
-  (void)!pai__usage_flush(u);
+  (void)!pai__series_use_flush(u);
   pai__series_file_close(&u->file);
   pai__map_dispose(&u->records);
   pai__map_init(&u->records, &u->alloc);
@@ -233,8 +235,8 @@ static void close_day(pai__series_usage *u)
 
 /* --- opening, adding, reading --------------------------------------------- */
 
-int pai__usage_open(pai__series_usage **out, const pai_alloc *alloc,
-                    const char *folder, int64_t now)
+int pai__series_use_open(pai__series_usage **out, const pai_alloc *alloc,
+                         const char *folder, int64_t now)
 {
   pai__series_usage *u = pai__zalloc(alloc, sizeof(*u));
   int rc;
@@ -250,14 +252,14 @@ int pai__usage_open(pai__series_usage **out, const pai_alloc *alloc,
     u->folder = pai__strdup(&u->alloc, folder);
   rc = folder != NULL && u->folder == NULL ? PAI_ENOMEM : load_today(u);
   if (rc < 0) {
-    pai__usage_close(u);
+    pai__series_use_close(u);
     return rc;
   }
   *out = u;
   return PAI_OK;
 }
 
-void pai__usage_close(pai__series_usage *u)
+void pai__series_use_close(pai__series_usage *u)
 {
   pai_alloc alloc;
 
@@ -271,16 +273,18 @@ void pai__usage_close(pai__series_usage *u)
   pai__free(&alloc, u, sizeof(*u));
 }
 
-int64_t pai__usage_seen(const pai__series_usage *u, uint64_t job)
+int64_t pai__series_use_seen(const pai__series_usage *u, uint64_t job)
 {
-  const pai__usage_record *r = find(u, &(pai__usage_record){ .job = job });
+  const pai__series_use_record *r =
+    find(u, &(pai__series_use_record){ .job = job });
 
   return r != NULL ? r->to : 0;
 }
 
-int pai__usage_add(pai__series_usage *u, const pai__usage_record *add)
+int pai__series_use_add(pai__series_usage *u,
+                        const pai__series_use_record *add)
 {
-  pai__usage_record one = *add, *r;
+  pai__series_use_record one = *add, *r;
   int rc = PAI_OK;
 
   if (one.to / DAY != u->day) {
@@ -291,24 +295,25 @@ int pai__usage_add(pai__series_usage *u, const pai__usage_record *add)
   r = find(u, &one);
   if (r == NULL && u->jobs >= PAI__USAGE_JOBS) {
     one.job = 0;
-    pai__usage_name_it(&one, pai__usage_user(add), pai__usage_vc(add), "");
+    pai__series_use_name_it(&one, pai__series_use_user(add),
+                            pai__series_use_vc(add), "");
     r = find(u, &one);
   }
   if (rc < 0)
     return rc;
   if (r == NULL)
     return add_record(u, &one, true);
-  pai__usage_merge(r, &one);
+  pai__series_use_merge(r, &one);
   ((kept *)r)->changed = true; /* its first member is the record */
   return PAI_OK;
 }
 
-int pai__usage_read(pai__series_usage *u, int64_t from, int64_t to,
-                    pai__usage_cb cb, void *user_data)
+int pai__series_use_read(pai__series_usage *u, int64_t from, int64_t to,
+                         pai__series_use_cb cb, void *user_data)
 {
   int64_t first = from / DAY, last = to / DAY < u->day ? to / DAY : u->day;
   pai__series_file file;
-  pai__usage_record r;
+  pai__series_use_record r;
   int rc = PAI_OK;
 
   if (first <= u->day - PAI__USAGE_DAYS)

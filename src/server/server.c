@@ -9,6 +9,7 @@
 #include "server/oidc/provider.h"
 #include "server/http/peer.h"
 #include "server/monitor/observed.h"
+#include "server/monitor/sampling.h"
 
 enum {
   GRACE = 5 * 1000 * 1000,
@@ -49,7 +50,8 @@ static void free_server(pai_server *server)
   pai__strfree(&alloc, server->self);
   pai__packer_free(server);
   pai__alerts_free(server);
-  pai__usage_sampler_free(server);
+  pai__sampling_free(server);
+  pai__usage_sampler_free(server->usage_sampler);
   pai__count_free(server);
   pai__quota_forget_uploads(server);
   pai__feed_free(server);
@@ -299,7 +301,8 @@ static int begin(pai_server *server, const pai_server_options *o,
       pai__timer_new(&server->grace, &server->alloc, server->loop,
                      on_grace_over, server) < 0 ||
       pai__loop_step_new(&server->step, &server->alloc, server->loop, on_step,
-                         server) < 0)
+                         server) < 0 ||
+      (server->platform != NULL && pai__sampling_begin(server) < 0))
     return pai__oom(err);
   if (server->platform != NULL &&
       (rc = pai__alerts_begin(server, server->root, err)) < 0)

@@ -75,6 +75,7 @@ struct pai_server {
   struct pai__packer *packer;               /* of pack.c, or NULL */
   struct pai__usage_sampler *usage_sampler; /* of usage_sampler.c, or NULL */
   struct pai__watched *watched;             /* of alerts/, or NULL */
+  struct pai__sampling *sampling;           /* of sampling.c, or NULL */
   struct pai__estimate_wait
     *estimate_waits;                 /* of forecast.c: answers in progress */
   struct pai__user_upload *uploaded; /* of quotas.c: uploads of each user */

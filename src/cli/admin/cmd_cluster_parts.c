@@ -66,6 +66,10 @@ static bool put(cli_remote *r, const char *name, const part_options *w)
     cli_json_print(out, ",\"description\":%s", w->said->description);
   if (w->said->external_name != NULL)
     cli_json_print(out, ",\"externalName\":%s", w->said->external_name);
+  if (w->said->idle_warn != NULL)
+    (void)fprintf(out, ",\"idleWarnMinutes\":%s", w->said->idle_warn);
+  if (w->said->idle_stop != NULL)
+    (void)fprintf(out, ",\"idleStopMinutes\":%s", w->said->idle_stop);
   (void)fputc('}', out);
   if (fclose(out) == 0)
     return cli_call_do(r, "vcs.put", text);
@@ -131,7 +135,7 @@ int cli_do_vc_set(const cli_vc_set_args *a)
   cli_remote r;
 
   if (o->capacity == NULL && o->max == NULL && o->description == NULL &&
-      o->external_name == NULL)
+      o->external_name == NULL && o->idle_warn == NULL && o->idle_stop == NULL)
     return cli_misused("no change is given", a->words[0]);
   if (!read_options(&w))
     return CLI_USAGE;

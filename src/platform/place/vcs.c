@@ -266,6 +266,27 @@ static int check_part(const pai_platform *p, const char *name,
                    "capacity, and at most 100%%");
 }
 
+static bool is_idle_time(int32_t minutes)
+{
+  return minutes >= PAI_VC_NEVER && minutes <= PAI__VC_MOST_IDLE;
+}
+
+static int check_idle(const pai_vc_options *o, pai_error **err)
+{
+  if (is_idle_time(o->idle_warn_minutes) && is_idle_time(o->idle_stop_minutes))
+    return PAI_OK;
+  return pai__fail(err, PAI_EINVAL,
+                   "times after which idle GPUs matter are up to %d minutes",
+                   (int)PAI__VC_MOST_IDLE);
+}
+
+/* 0 leaves a time as it is. */
+static void set_idle(uint32_t *to, int32_t minutes)
+{
+  if (minutes != 0)
+    *to = minutes > 0 ? (uint32_t)minutes : 0;
+}
+
 static bool is_text(const char *s)
 {
   size_t len = s != NULL ? strlen(s) : 0, n = 0;
@@ -311,7 +332,9 @@ static int apply_with_group(pai_platform *p, pai__vcs *vcs, const char *name,
 int pai_platform_put_vc(pai_platform *p, const char *name,
                         const pai_vc_options *opts, pai_error **err)
 {
-  pai__vc_entry e = { .description = "", .external = "" };
+  pai__vc_entry e = { .description = "",
+                      .external = "",
+                      .idle_warn = PAI__VC_IDLE_WARN };
   const pai__vc_entry *old;
   pai_vc_options o = { 0 };
   pai__vcs vcs;
@@ -328,6 +351,8 @@ int pai_platform_put_vc(pai_platform *p, const char *name,
     rc = check_part(p, name, &o, err);
   if (rc == PAI_OK)
     rc = check_texts(&o, err);
+  if (rc == PAI_OK)
+    rc = check_idle(&o, err);
   if (rc < 0)
     return rc;
   old = pai__vcs_find(p->vcs, name);
@@ -343,6 +368,8 @@ int pai_platform_put_vc(pai_platform *p, const char *name,
     e.description = (char *)o.description;
   if (o.external_name != NULL)
     e.external = (char *)o.external_name;
+  set_idle(&e.idle_warn, o.idle_warn_minutes);
+  set_idle(&e.idle_stop, o.idle_stop_minutes);
   if (copy(&vcs, p->vcs, name, &p->alloc) < 0)
     return pai__oom(err);
   if (pai__vcs_add(&vcs, &p->alloc, &e) == NULL) {

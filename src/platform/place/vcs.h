@@ -8,9 +8,13 @@
 /* A virtual cluster other than `default`; sorted by name. */
 typedef struct pai__vc_entry {
   char *name, *description, *external;
-  uint32_t part, most; /* hundredths of a percent */
+  uint32_t part, most;           /* hundredths of a percent */
+  uint32_t idle_warn, idle_stop; /* minutes; 0: never */
   bool stopped;
 } pai__vc_entry;
+
+/* Of a virtual cluster for which nothing else is set, as `default`. */
+enum { PAI__VC_IDLE_WARN = 60, PAI__VC_MOST_IDLE = 525600 };
 
 struct pai__vcs {
   pai__vc_entry *list;

@@ -21,6 +21,8 @@ static void put_entry(pai__json_writer *w, const pai__vc_entry *e)
   pai__json_put_int(w, "stopped", e->stopped);
   pai__json_put_text(w, "description", e->description);
   pai__json_put_text(w, "external", e->external);
+  pai__json_put_int(w, "idleWarn", e->idle_warn);
+  pai__json_put_int(w, "idleStop", e->idle_stop);
   pai__json_end_object(w);
 }
 
@@ -74,7 +76,7 @@ static bool get_number(const pai__tree *t, pai__node of, const char *name,
 static int read_entry(pai__vcs *vcs, const pai_alloc *alloc,
                       const pai__tree *t, pai__node n)
 {
-  pai__vc_entry e = { 0 };
+  pai__vc_entry e = { .idle_warn = PAI__VC_IDLE_WARN };
   uint32_t stopped;
 
   if (pai__tree_type(t, n) != PAI__MAPPING)
@@ -88,6 +90,9 @@ static int read_entry(pai__vcs *vcs, const pai_alloc *alloc,
       !get_number(t, n, "stopped", 1, &stopped) || e.most < e.part)
     return PAI_EINVAL;
   e.stopped = stopped != 0;
+  /* earlier versions had none of these */
+  (void)get_number(t, n, "idleWarn", PAI__VC_MOST_IDLE, &e.idle_warn);
+  (void)get_number(t, n, "idleStop", PAI__VC_MOST_IDLE, &e.idle_stop);
   return pai__vcs_add(vcs, alloc, &e) != NULL ? PAI_OK : PAI_ENOMEM;
 }
 

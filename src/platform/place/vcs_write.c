@@ -129,7 +129,9 @@ static void write_vc(looking *x, const char *name)
                    .total = in_mib(well),
                    .state = e != NULL && e->stopped ? "stopped" : "running",
                    .description = e != NULL ? e->description : "",
-                   .external_name = e != NULL ? e->external : "" };
+                   .external_name = e != NULL ? e->external : "",
+                   .idle_warn = e != NULL ? e->idle_warn : PAI__VC_IDLE_WARN,
+                   .idle_stop = e != NULL ? e->idle_stop : 0 };
   if (x->node.gpus != 0)
     well.gpus = well.gpus * (x->node.gpus - x->node.sick_gpus) / x->node.gpus;
   row.guaranteed = in_mib(well);

@@ -6,6 +6,8 @@
  */
 #include "platform/records/record.h"
 
+#include <openpai/records.h>
+
 void pai__happened(pai__pjob *j, uint32_t task, const char *type,
                    const char *reason, const char *fmt, ...)
 {
@@ -48,4 +50,24 @@ void pai__happened(pai__pjob *j, uint32_t task, const char *type,
                   j->user, j->name);
   pai__buf_dispose(&message);
   pai__loop_step_ask(p->kick);
+}
+
+int pai_platform_add_event(pai_platform *p, pai_job_id job, const char *type,
+                           const char *reason, const char *message,
+                           pai_error **err)
+{
+  pai__pjob *j;
+
+  PAI__CHECK_OBJECT(p, err);
+  if (type == NULL || reason == NULL || message == NULL ||
+      (strcmp(type, "Normal") != 0 && strcmp(type, "Warning") != 0))
+    return pai__fail(err, PAI_EINVAL,
+                     "an event is Normal or Warning, and has "
+                     "a reason and a message");
+  j = pai__platform_find_job(p, job);
+  if (j == NULL || j->job.state == PAI__JOB_DONE)
+    return pai__fail(err, PAI_ENOTFOUND, "no live job has the number %llu",
+                     (unsigned long long)job);
+  pai__happened(j, PAI__NO_TASK, type, reason, "%s", message);
+  return PAI_OK;
 }

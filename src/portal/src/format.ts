@@ -30,6 +30,19 @@ export function time(milliseconds: number | null | undefined): string {
   return isToday ? date.toLocaleTimeString(locale()) : date.toLocaleString(locale());
 }
 
+/** A value of a metric with its unit: "37.5 %", "1.5 GiB/s"; a dash if there is none. */
+export function amount(value: number | null, unit: string): string {
+  if (value === null)
+    return "–";
+  switch (unit) {
+    case "bytes": return bytes(value);
+    case "bytes/s": return `${bytes(value)}/s`;
+    case "percent": return `${Math.round(value * 10) / 10} %`;
+    case "celsius": return `${Math.round(value)} °C`;
+    default: return String(Math.round(value * 100) / 100);
+  }
+}
+
 const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** An amount of bytes: "1.5 GiB". */

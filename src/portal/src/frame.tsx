@@ -18,6 +18,8 @@ interface Page {
   /** Not in the navigation. */
   hidden?: boolean;
   show: ComponentType;
+  /** What shows one of them: the address has a second part. */
+  one?: ComponentType;
 }
 
 /** THE table of pages: the first part of their address, and what shows them. */
@@ -25,7 +27,8 @@ export const PAGES: Page[] = [
   { path: "", text: "home", show: lazy(() => import("./pages/home"), "Home") },
   { path: "jobs", text: "jobs", show: lazy(() => import("./pages/jobs"), "Jobs") },
   { path: "submit", text: "submit", show: lazy(() => import("./pages/submit"), "Submit") },
-  { path: "nodes", text: "nodes", show: lazy(() => import("./pages/nodes"), "Nodes") },
+  { path: "nodes", text: "nodes", show: lazy(() => import("./pages/nodes"), "Nodes"),
+    one: lazy(() => import("./pages/machine"), "Machine") },
   { path: "virtual-clusters", text: "virtualClusters", show: lazy(() => import("./pages/virtual_clusters"), "VirtualClusters") },
   { path: "alerts", text: "alerts", show: lazy(() => import("./pages/alerts"), "Alerts") },
   { path: "users", text: "users", admin: true, show: lazy(() => import("./pages/users/users"), "Users") },
@@ -50,7 +53,7 @@ export function pagesOf(who: Who): Page[] {
 export function Frame({ who }: { who: Who }) {
   const pages = pagesOf(who);
   const page = pages.find(one => one.path === (parts.value[0] ?? ""));
-  const Show = page?.show ?? NoPage;
+  const Show = (parts.value[1] !== undefined ? page?.one : undefined) ?? page?.show ?? NoPage;
   return <>
     <a class="skip" href="#content">{t("skip")}</a>
     <header>

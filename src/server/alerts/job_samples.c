@@ -74,7 +74,7 @@ static double mean_of(const pai_server *s, const pai_sample *sample,
   uint64_t left = gpus;
 
   for (size_t i = 0; pai_sample_get_gpu(sample, i, &g) == PAI_OK; i++) {
-    int number = pai__usage_sampler_gpu(s, i);
+    int number = pai__usage_sampler_gpu(s->usage_sampler, i);
 
     if (number < 0 || number >= 64 || (gpus >> number & 1) == 0)
       continue;

@@ -71,7 +71,8 @@ static int read_samples(looking *l, pai_error **err)
   rc = pai_platform_tasks(s->platform, pai__job_samples_task, &jobs, err);
   pai__map_dispose(&jobs.users);
   if (rc == PAI_OK)
-    rc = pai__usage_sampler_take(&l->sample, s, &l->running, err);
+    rc = pai__usage_sampler_take(&l->sample, &s->usage_sampler, s, &l->running,
+                                 err);
   if (rc == PAI_OK)
     rc = read_metrics(l, err);
   if (rc == PAI_OK && l->sample != NULL &&

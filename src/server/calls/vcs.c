@@ -135,6 +135,18 @@ static void failed(pai__request *r, int rc)
   pai__answer_failure(r, rc);
 }
 
+/* Reads minutes; 0 is never, and none leaves them as they are. */
+static int32_t read_minutes(const pai__request *r, const char *name)
+{
+  pai__node n = pai__tree_get(r->form, 0, name);
+  int64_t minutes =
+    n != PAI__NO_NODE ? pai__tree_look_int(r->form, 0, name) : 0;
+
+  if (n != PAI__NO_NODE && minutes == 0)
+    return PAI_VC_NEVER;
+  return (int32_t)minutes;
+}
+
 void pai__do_vcs_put(pai__request *r)
 {
   pai_vc_options o = PAI_VC_OPTIONS_INIT;
@@ -147,6 +159,8 @@ void pai__do_vcs_put(pai__request *r)
     return;
   o.description = pai__body_text(r, "description");
   o.external_name = pai__body_text(r, "externalName");
+  o.idle_warn_minutes = read_minutes(r, "idleWarnMinutes");
+  o.idle_stop_minutes = read_minutes(r, "idleStopMinutes");
   rc = pai_platform_put_vc(r->server->platform, r->params[0], &o, &r->err);
   if (rc < 0) {
     failed(r, rc);

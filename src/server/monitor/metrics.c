@@ -270,7 +270,8 @@ static int write_all(pai__request *r, const pai__observed_tasks *tasks,
   int rc = pai__observed_machine_read(&machine, r->server, err);
 
   if (rc == PAI_OK)
-    rc = pai__usage_sampler_take(&sample, r->server, tasks, err);
+    rc = pai__usage_sampler_take(&sample, &r->server->usage_sampler, r->server,
+                                 tasks, err);
   if (rc == PAI_OK)
     rc = pai__metrics_text(&r->answer, r->server, &machine, tasks, sample);
   pai__observed_machine_dispose(&machine);

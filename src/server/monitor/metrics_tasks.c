@@ -80,7 +80,7 @@ static void write_values(pai__buf *out, const pai_server *s,
     pai_sample_group g;
     double v;
 
-    if (!runs(t) || !pai__usage_sampler_of(s, sample, t, &g) ||
+    if (!runs(t) || !pai__usage_sampler_of(s->usage_sampler, sample, t, &g) ||
         (v = value(t, &g)) < 0)
       continue;
     pai__buf_str(out, name);
@@ -98,7 +98,7 @@ static void write_gpus_of(pai__buf *out, const pai_server *s,
   pai_sample_gpu g = { .struct_size = sizeof(g) };
 
   for (size_t i = 0; pai_sample_get_gpu(sample, i, &g) == PAI_OK; i++) {
-    int number = pai__usage_sampler_gpu(s, i);
+    int number = pai__usage_sampler_gpu(s->usage_sampler, i);
     int32_t v = of_memory ? g.memory_busy_percent : g.busy_percent;
 
     for (size_t k = 0; number >= 0 && number < 64 && v >= 0 && k < tasks->n;
@@ -184,7 +184,7 @@ void pai__metrics_gpus(pai__buf *out, const pai_server *s,
     for (size_t i = 0; pai_sample_get_gpu(sample, i, &g) == PAI_OK; i++) {
       const int64_t values[] = { g.busy_percent, g.memory_busy_percent,
                                  g.temperature };
-      int number = pai__usage_sampler_gpu(s, i);
+      int number = pai__usage_sampler_gpu(s->usage_sampler, i);
 
       if (number >= 0 && !g.lost)
         write_gpu(out, rows[k].name, number, values[rows[k].of],

@@ -44,16 +44,19 @@ void pai__observed_tasks_dispose(pai__observed_tasks *t);
 typedef struct pai__usage_sampler pai__usage_sampler;
 
 /* Takes a sample of the machine and these tasks; the sampler is made at the
- * first call.  *sample is NULL if none can be taken. */
-int pai__usage_sampler_take(const pai_sample **sample, pai_server *s,
+ * first call.  *sample is NULL if none can be taken.  Alerts and /metrics share
+ * a sampler; time series have their own, so that rates are those of a second. */
+int pai__usage_sampler_take(const pai_sample **sample, pai__usage_sampler **at,
+                            const pai_server *s,
                             const pai__observed_tasks *tasks, pai_error **err);
 /* Finds a task in the last sample.  Returns false if it is not there. */
-bool pai__usage_sampler_of(const pai_server *s, const pai_sample *sample,
-                           const pai_task_view *task, pai_sample_group *out);
+bool pai__usage_sampler_of(const pai__usage_sampler *u,
+                           const pai_sample *sample, const pai_task_view *task,
+                           pai_sample_group *out);
 /* Returns the number by which tasks name GPU `i` of the sample; -1: tasks
  * cannot use it. */
-int pai__usage_sampler_gpu(const pai_server *s, size_t i);
-void pai__usage_sampler_free(pai_server *s);
+int pai__usage_sampler_gpu(const pai__usage_sampler *u, size_t i);
+void pai__usage_sampler_free(pai__usage_sampler *u); /* NULL is allowed */
 
 /* --- count.c: answers that were sent ------------------------------------- */
 

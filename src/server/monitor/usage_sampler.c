@@ -144,7 +144,7 @@ static void find_groups(pai__usage_sampler *u)
 
 /* --- samples ------------------------------------------------------------- */
 
-static int make(pai_server *s, pai_error **err)
+static int make(pai__usage_sampler **at, const pai_server *s, pai_error **err)
 {
   pai_sampler_options o = PAI_SAMPLER_OPTIONS_INIT;
   pai__usage_sampler *u = pai__zalloc(&s->alloc, sizeof(*u));
@@ -169,15 +169,16 @@ static int make(pai_server *s, pai_error **err)
     pai__free(&s->alloc, u, sizeof(*u));
     return pai__oom(err);
   }
-  s->usage_sampler = u;
+  *at = u;
   return PAI_OK;
 }
 
-int pai__usage_sampler_take(const pai_sample **sample, pai_server *s,
+int pai__usage_sampler_take(const pai_sample **sample, pai__usage_sampler **at,
+                            const pai_server *s,
                             const pai__observed_tasks *tasks, pai_error **err)
 {
-  int rc = s->usage_sampler == NULL ? make(s, err) : PAI_OK;
-  pai__usage_sampler *u = s->usage_sampler;
+  int rc = *at == NULL ? make(at, s, err) : PAI_OK;
+  pai__usage_sampler *u = *at;
 
   *sample = NULL;
   if (rc < 0 || u->sampler == NULL)
@@ -194,33 +195,33 @@ int pai__usage_sampler_take(const pai_sample **sample, pai_server *s,
   return PAI_OK;
 }
 
-bool pai__usage_sampler_of(const pai_server *s, const pai_sample *sample,
-                           const pai_task_view *task, pai_sample_group *out)
+bool pai__usage_sampler_of(const pai__usage_sampler *u,
+                           const pai_sample *sample, const pai_task_view *task,
+                           pai_sample_group *out)
 {
   char key[KEY];
   size_t len = key_of_task(key, task);
-  const watched *w =
-    len > 0 ? pai__map_get(&s->usage_sampler->watched, key, len) : NULL;
+  const watched *w = len > 0 ? pai__map_get(&u->watched, key, len) : NULL;
 
   *out = (pai_sample_group){ .struct_size = sizeof(*out) };
   return w != NULL && pai_sample_get_group(sample, w->at, out) == PAI_OK &&
          out->kind == w->kind && out->id == w->id;
 }
 
-int pai__usage_sampler_gpu(const pai_server *s, size_t i)
+int pai__usage_sampler_gpu(const pai__usage_sampler *u, size_t i)
 {
   pai_gpu_view v = { .struct_size = sizeof(v) };
 
-  if (pai_gpus_get(pai_sampler_gpus(s->usage_sampler->sampler), i, &v) < 0 ||
+  if (pai_gpus_get(pai_sampler_gpus(u->sampler), i, &v) < 0 ||
       v.parent != PAI_NO_GPU || v.vendor != PAI_GPU_NVIDIA)
     return -1;
   return v.device >= 0 ? v.device : (int)v.number;
 }
 
-void pai__usage_sampler_free(pai_server *s)
+void pai__usage_sampler_free(pai__usage_sampler *u)
 {
-  pai__usage_sampler *u = s->usage_sampler;
   const pai__map_entry *e;
+  pai_alloc alloc;
 
   if (u == NULL)
     return;
@@ -228,6 +229,6 @@ void pai__usage_sampler_free(pai_server *s)
     free_watched(u, e->value);
   pai__map_dispose(&u->watched);
   pai_sampler_free(u->sampler);
-  pai__free(&s->alloc, u, sizeof(*u));
-  s->usage_sampler = NULL;
+  alloc = u->alloc;
+  pai__free(&alloc, u, sizeof(*u));
 }

@@ -58,17 +58,17 @@ static const char *points(pai__series_store *s, const char *name, int64_t from,
                           int64_t to, uint32_t step, int64_t now)
 {
   static char text[16 * PAI__SERIES_POINTS];
-  static int64_t out[PAI__SERIES_POINTS];
+  static int64_t out[PAI__SERIES_POINTS][PAI__SERIES_METRICS];
   pai__series_range r =
     pai__series_plan(PAI__SERIES_MACHINE, from, to, step, now);
   size_t n = pai__series_points(&r), len = 0;
 
   assert_true(n <= PAI__SERIES_POINTS);
-  assert_ok(pai__series_read(s, PAI__SERIES_MACHINE, name, 0, &r, out));
+  assert_ok(pai__series_read(s, PAI__SERIES_MACHINE, name, &r, out));
   len = (size_t)snprintf(text, sizeof(text), "%u:", (unsigned)r.step);
   for (size_t i = 0; i < n; i++)
     len += (size_t)snprintf(text + len, sizeof(text) - len, " %lld",
-                            (long long)out[i]);
+                            (long long)out[i][0]);
   return text;
 }
 
@@ -186,7 +186,7 @@ TEST(an_ended_task_gives_its_place)
   const int64_t values[PAI__SERIES_METRICS] = { 1000 };
   pai__series_store *s = open_series();
   size_t i = 0;
-  int64_t out[PAI__SERIES_POINTS];
+  static int64_t out[PAI__SERIES_POINTS][PAI__SERIES_METRICS];
   pai__series_range r;
 
   for (uint32_t k = 0; k < slots; k++)
@@ -205,8 +205,8 @@ TEST(an_ended_task_gives_its_place)
   pai__series_flush(s, 0, 1);
   r = pai__series_plan(PAI__SERIES_TASK, START, START + 60, 60,
                        START + 4 * HOUR);
-  assert_ok(pai__series_read(s, PAI__SERIES_TASK, "new/w/0", 0, &r, out));
-  assert_int_equal(out[0], -1);
+  assert_ok(pai__series_read(s, PAI__SERIES_TASK, "new/w/0", &r, out));
+  assert_int_equal(out[0][0], -1);
   assert_int_equal(pai__series_put(s, PAI__SERIES_TASK,
                                    test_string("%0*d", PAI__SERIES_NAME, 0),
                                    START, values),
@@ -381,13 +381,14 @@ static void fill(pai__series_store *s, enum pai__series_kind kind,
 static void fill_day(pai__series_usage *u, int64_t day)
 {
   for (uint64_t job = 1; job <= 2000; job++) {
-    pai__usage_record r = { .job = job + (uint64_t)day * 10000,
-                            .from = (START + day * DAY) * 1000,
-                            .to = (START + day * DAY + 60) * 1000 };
+    pai__series_use_record r = { .job = job + (uint64_t)day * 10000,
+                                 .from = (START + day * DAY) * 1000,
+                                 .to = (START + day * DAY + 60) * 1000 };
 
-    pai__usage_name_it(&r, test_string("user%llu", (unsigned long long)job),
-                       "default", "a-job");
-    (void)!pai__usage_add(u, &r);
+    pai__series_use_name_it(&r,
+                            test_string("user%llu", (unsigned long long)job),
+                            "default", "a-job");
+    (void)!pai__series_use_add(u, &r);
   }
 }
 
@@ -410,11 +411,11 @@ TEST(a_hundred_nodes)
   pai__series_close(s);
   for (int i = 0; i < PAI__SERIES_KINDS; i++)
     size += 10 * size_of(pai__series_forms[i].file);
-  assert_ok(pai__usage_open(&u, &pai__libc_alloc, test_string("%s/s", folder),
-                            START * 1000));
+  assert_ok(pai__series_use_open(&u, &pai__libc_alloc,
+                                 test_string("%s/s", folder), START * 1000));
   for (int64_t day = 0; day < 31; day++)
     fill_day(u, day);
-  pai__usage_close(u);
+  pai__series_use_close(u);
   for (int i = 0; i < PAI__USAGE_DAYS; i++)
     size += size_of(test_string("usage-%02d", i));
   print_message("100 nodes, 800 GPUs, 30 days: %.1f MB\n",
@@ -428,7 +429,7 @@ TEST(a_hundred_nodes)
 TEST_FAULTS(memory_is_short)
 {
   const int64_t values[PAI__SERIES_METRICS] = { 1 };
-  int64_t out[PAI__SERIES_POINTS];
+  static int64_t out[PAI__SERIES_POINTS][PAI__SERIES_METRICS];
   pai__series_range r;
   pai__series_store *s;
   int rc = pai__series_open(&s, alloc, NULL, test_string("%s/s", folder));
@@ -439,9 +440,9 @@ TEST_FAULTS(memory_is_short)
     rc = pai__series_put(s, PAI__SERIES_QUEUE, "queue", t, values);
   r = pai__series_plan(PAI__SERIES_QUEUE, START, START + 120, 60, START + 130);
   if (rc == PAI_OK)
-    rc = pai__series_read(s, PAI__SERIES_QUEUE, "queue", 0, &r, out);
+    rc = pai__series_read(s, PAI__SERIES_QUEUE, "queue", &r, out);
   if (rc == PAI_OK)
-    assert_int_equal(out[0], 1);
+    assert_int_equal(out[0][0], 1);
   pai__series_close(s);
   return rc;
 }

@@ -21,7 +21,7 @@ static pai__series_usage *open_usage(int64_t now)
 {
   pai__series_usage *u;
 
-  assert_ok(pai__usage_open(&u, &pai__libc_alloc, folder, now));
+  assert_ok(pai__series_use_open(&u, &pai__libc_alloc, folder, now));
   return u;
 }
 
@@ -29,25 +29,25 @@ static pai__series_usage *open_usage(int64_t now)
 static int add(pai__series_usage *u, uint64_t job, const char *user,
                int64_t now)
 {
-  pai__usage_record r = { .job = job, .from = now - SECOND, .to = now };
+  pai__series_use_record r = { .job = job, .from = now - SECOND, .to = now };
 
-  r.sum.gpus = (pai__usage_amount){ 2000, 2000, 1000 };
+  r.sum.gpus = (pai__series_use_amount){ 2000, 2000, 1000 };
   r.sum.last_gpu = 500;
   r.sum.last_cpu = r.sum.last_memory = -1;
-  pai__usage_name_it(&r, user, "default", "train");
-  return pai__usage_add(u, &r);
+  pai__series_use_name_it(&r, user, "default", "train");
+  return pai__series_use_add(u, &r);
 }
 
 typedef struct found {
-  pai__usage_record sum;
+  pai__series_use_record sum;
   size_t n, others;
 } found;
 
-static int on_record(void *user_data, const pai__usage_record *r)
+static int on_record(void *user_data, const pai__series_use_record *r)
 {
   found *f = user_data;
 
-  pai__usage_merge(&f->sum, r);
+  pai__series_use_merge(&f->sum, r);
   f->n++;
   f->others += r->job == 0;
   return PAI_OK;
@@ -57,7 +57,7 @@ static found read_all(pai__series_usage *u, int64_t from, int64_t to)
 {
   found f = { .n = 0 };
 
-  assert_ok(pai__usage_read(u, from, to, on_record, &f));
+  assert_ok(pai__series_use_read(u, from, to, on_record, &f));
   return f;
 }
 
@@ -81,18 +81,18 @@ TEST(added_up_and_kept)
   for (int i = 0; i < 10; i++)
     assert_ok(add(u, 7, "ada", START + i * SECOND));
   assert_ok(add(u, 8, "bob", START));
-  assert_int_equal(pai__usage_seen(u, 7), START + 9 * SECOND);
-  assert_int_equal(pai__usage_seen(u, 9), 0);
-  pai__usage_close(u);
+  assert_int_equal(pai__series_use_seen(u, 7), START + 9 * SECOND);
+  assert_int_equal(pai__series_use_seen(u, 9), 0);
+  pai__series_use_close(u);
   u = open_usage(START + 20 * SECOND);
-  assert_int_equal(pai__usage_seen(u, 7), START + 9 * SECOND);
+  assert_int_equal(pai__series_use_seen(u, 7), START + 9 * SECOND);
   assert_ok(add(u, 7, "ada", START + 20 * SECOND));
   f = read_all(u, START, START + DAY / 2);
   assert_int_equal(f.n, 2);
   assert_int_equal(f.sum.sum.gpus.held, 24000);
   assert_int_equal(f.sum.sum.gpus.used, 12000);
   assert_int_equal(f.sum.sum.last_gpu, 500);
-  pai__usage_close(u);
+  pai__series_use_close(u);
 }
 
 TEST(days_begin_and_are_forgotten)
@@ -104,7 +104,7 @@ TEST(days_begin_and_are_forgotten)
   assert_int_equal(read_all(u, 0, INT64_MAX).n, PAI__USAGE_DAYS);
   assert_int_equal(read_all(u, START + 38 * DAY, START + 38 * DAY).n, 1);
   assert_int_equal(read_all(u, START, START + 2 * DAY).n, 0);
-  pai__usage_close(u);
+  pai__series_use_close(u);
 }
 
 /* Sums stay right when there are more jobs than records. */
@@ -124,21 +124,21 @@ TEST(more_jobs_than_records)
     (void)!add(u, 10000 + job, test_string("u%llu", (unsigned long long)job),
                START);
   assert_int_equal(read_all(u, START, START).n, PAI__USAGE_RECORDS);
-  pai__usage_close(u);
+  pai__series_use_close(u);
 }
 
 TEST(long_and_hostile_texts)
 {
-  pai__usage_record r;
+  pai__series_use_record r;
   char text[4000];
 
   memset(text, 'x', sizeof(text) - 1);
   text[sizeof(text) - 1] = '\0';
-  pai__usage_name_it(&r, text, text, text);
-  assert_int_equal(strlen(pai__usage_user(&r)), 70);
-  assert_int_equal(strlen(pai__usage_vc(&r)), 70);
-  assert_true(strlen(pai__usage_name(&r)) > 0);
-  assert_true(pai__usage_name(&r) + strlen(pai__usage_name(&r)) <
+  pai__series_use_name_it(&r, text, text, text);
+  assert_int_equal(strlen(pai__series_use_user(&r)), 70);
+  assert_int_equal(strlen(pai__series_use_vc(&r)), 70);
+  assert_true(strlen(pai__series_use_name(&r)) > 0);
+  assert_true(pai__series_use_name(&r) + strlen(pai__series_use_name(&r)) <
               r.texts + sizeof(r.texts));
 }
 
@@ -149,7 +149,7 @@ TEST(damaged_files)
   pai__series_usage *u = open_usage(START);
 
   assert_ok(add(u, 7, "ada", START));
-  pai__usage_close(u);
+  pai__series_use_close(u);
   for (int byte = 24; byte < 24 + 296; byte += 8) {
     test_shell(
       "printf '\\377\\377\\377\\377\\377\\377\\377\\377' | dd of=%s bs=1 "
@@ -158,24 +158,24 @@ TEST(damaged_files)
     u = open_usage(START);
     assert_int_equal(read_all(u, START, START).n, 1);
     assert_ok(add(u, 7, "ada", START));
-    pai__usage_close(u);
+    pai__series_use_close(u);
     assert_int_equal(test_remove(file), 0);
     u = open_usage(START);
     assert_ok(add(u, 7, "ada", START));
-    pai__usage_close(u);
+    pai__series_use_close(u);
   }
 }
 
 TEST_FAULTS(memory_is_short)
 {
   pai__series_usage *u;
-  int rc = pai__usage_open(&u, alloc, folder, START);
+  int rc = pai__series_use_open(&u, alloc, folder, START);
 
   for (uint64_t i = 1; rc == PAI_OK && i < 20; i++)
     rc = add(u, i, "ada", START);
   if (rc == PAI_OK)
     assert_int_equal(read_all(u, START, START).n, 19);
-  pai__usage_close(u);
+  pai__series_use_close(u);
   return rc;
 }
 

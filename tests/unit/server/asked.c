@@ -1,6 +1,7 @@
 /* asked.c - see asked.h */
 #define _GNU_SOURCE
 #include "answers.h"
+#include "files.h"
 
 #include "server/streams/feed.h"
 
@@ -103,6 +104,7 @@ void end(scene *s)
   assert_null(s->platform.readers);
   assert_null(s->platform.listeners);
   assert_int_equal(access(s->path, F_OK), -1); /* it was taken away */
+  (void)test_remove(test_string("%s/series", s->dir)); /* what was sampled */
   assert_int_equal(rmdir(s->dir), 0);
 }
 

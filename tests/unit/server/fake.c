@@ -113,6 +113,18 @@ int pai_platform_events(pai_platform *p, pai_job_id job, const char *type,
   return say(p, write, user_data, type != NULL ? type : "all", err);
 }
 
+int pai_platform_add_event(pai_platform *p, pai_job_id job, const char *type,
+                           const char *reason, const char *message,
+                           pai_error **err)
+{
+  (void)job;
+  if (err != NULL)
+    *err = NULL;
+  (void)snprintf(p->event, sizeof(p->event), "%s %s: %s", type, reason,
+                 message);
+  return PAI_OK;
+}
+
 int pai_platform_ssh(pai_platform *p, pai_job_id job, pai_write_cb write,
                      void *user_data, pai_error **err)
 {

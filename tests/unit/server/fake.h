@@ -87,6 +87,8 @@ struct pai_platform {
   int fail;             /* all calls answer this, if it is negative */
   int entrance;         /* descriptor that the next one who enters gets */
   int stops, forgets;   /* that were asked for */
+  char event[256];      /* the last one that was added: reason, message */
+  const char *vcs;      /* what is written of virtual clusters, or NULL */
   pai_job_query query;  /* of the last list */
   char query_text[256]; /* its texts */
   char submitted[512];  /* name, work folder, code, like */

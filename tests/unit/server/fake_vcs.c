@@ -33,8 +33,9 @@ int pai_platform_write_vcs(pai_platform *p, const char *name,
 
   return rc < 0 ? rc
                 : say(p, write, user_data,
-                      name != NULL ? "{\"capacity\":25}"
-                                   : "{\"default\":{},\"research\":{}}",
+                      name != NULL     ? "{\"capacity\":25}"
+                      : p->vcs != NULL ? p->vcs
+                                       : "{\"default\":{},\"research\":{}}",
                       err);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "asked.h"
 
+#include "server/alerts/alerts.h"
 #include "server/alerts/states.h"
 
 #include <openpai/sample.h>
@@ -19,7 +20,7 @@
 
 static pai_time now;
 static int32_t busy[2];
-static int lost, looks;
+static int lost;
 static bool hurry, blind;
 
 pai_time __wrap_pai__loop_wall_time(void);
@@ -29,7 +30,7 @@ int __real_pai_sampler_take(const pai_sample **out, pai_sampler *sampler,
                             pai_time now, pai_error **err);
 int __wrap_pai_sampler_take(const pai_sample **out, pai_sampler *sampler,
                             pai_time when, pai_error **err);
-int __wrap_pai__usage_sampler_gpu(const pai_server *s, size_t i);
+int __wrap_pai__usage_sampler_gpu(const pai__usage_sampler *u, size_t i);
 void __real_pai__timer_start(pai__timer *timer, pai_time delay);
 void __wrap_pai__timer_start(pai__timer *timer, pai_time delay);
 
@@ -42,7 +43,6 @@ int __wrap_pai_sample_get_gpu(const pai_sample *sample, size_t i,
                               pai_sample_gpu *gpu)
 {
   (void)sample;
-  looks++;
   if (i >= 2)
     return PAI_ENOTFOUND;
   gpu->busy_percent = busy[i];
@@ -50,9 +50,9 @@ int __wrap_pai_sample_get_gpu(const pai_sample *sample, size_t i,
   return PAI_OK;
 }
 
-int __wrap_pai__usage_sampler_gpu(const pai_server *s, size_t i)
+int __wrap_pai__usage_sampler_gpu(const pai__usage_sampler *u, size_t i)
 {
-  (void)s;
+  (void)u;
   return (int)i;
 }
 
@@ -90,7 +90,7 @@ static void begin_watched(scene *s)
 {
   now = BEGINNING;
   busy[0] = busy[1] = 0;
-  lost = looks = 0;
+  lost = 0;
   begin(s);
   s->platform.tasks = tasks;
   s->platform.ntasks = 2;
@@ -189,10 +189,15 @@ IN_SCENE(begin_watched, since_when_and_until_when)
   expect(ask_after(s, 0), 200, "PaiJobRetried");
 }
 
-IN_SCENE(begin_watched, a_look_each_minute)
+static void begin_hurried(scene *s)
 {
   hurry = true;
-  while (looks == 0)
+  begin_watched(s);
+}
+
+IN_SCENE(begin_hurried, a_look_each_minute)
+{
+  while (pai__alerts_of(s->server)->n == 0)
     turn(s);
   hurry = false;
   expect(ask_after(s, HOUR + SECOND), 200,

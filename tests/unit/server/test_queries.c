@@ -98,6 +98,11 @@ WITH_CODE(begin_obliging, all_that_is_taken_is_read)
     { "GET", "/api/v1/user/alice/jobs/mnist/config", "" },
     { "GET", "/api/v2/jobs/alice~mnist/events", "" },
     { "GET", "/api/v2/jobs/alice~mnist/follow", "" },
+    { "GET", "/api/v2/jobs/alice~mnist/metrics", "" },
+    { "GET", "/api/v2/nodes/box/metrics", "" },
+    { "GET", "/api/v2/virtual-clusters/research/metrics", "" },
+    { "GET", "/api/v2/scheduler/metrics", "" },
+    { "GET", "/api/v2/usage", "" },
     { "PUT", "/api/v2/jobs/alice~mnist/executionType",
       "{\"value\":\"STOP\"}" },
     { "PUT", "/api/v2/jobs/alice~new/code?from=alice~mnist", "" },
@@ -317,7 +322,7 @@ WITH_CODE(begin_obliging, the_document_has_them)
 {
   pai_oidc_options o;
 
-  assert_int_equal(check_document(s), 32);
+  assert_int_equal(check_document(s), 37);
   expect(
     GET(s, "/api/v2/openapi.json"), 200,
     "{\"name\":\"state\",\"in\":\"query\",\"description\":\"jobs in these "
@@ -334,5 +339,5 @@ WITH_CODE(begin_obliging, the_document_has_them)
          "\"schema\":{\"$ref\":\"#/components/schemas/Job\"}");
   end_with_code(s);
   begin_with_oidc(s, &o);
-  assert_int_equal(check_document(s), 35);
+  assert_int_equal(check_document(s), 40);
 }

@@ -19,6 +19,7 @@ import { Ending } from "./ending";
 import { Events } from "./events";
 import { Files } from "./files";
 import { Logs } from "./logs";
+import { JobCharts } from "./metrics";
 import { Tasks } from "./tasks";
 import { Why } from "./why";
 
@@ -33,6 +34,7 @@ const TABS: Tab[] = [
   { path: "why", text: "why", show: Why },
   { path: "events", text: "events", show: Events },
   { path: "config", text: "config", show: Config },
+  { path: "metrics", text: "metrics", show: JobCharts },
   { path: "files", text: "files", show: Files },
   { path: "terminal", text: "terminal", show: lazy(() => import("./terminal"), "Terminal") },
 ];

@@ -53,7 +53,7 @@ function Storages() {
   const list = useCall("storages.list", {});
   const names = (list.value?.storages ?? []).map(one => one.name);
   if (names.length === 0)
-    return list.error !== undefined ? <Failed error={list.error} /> : <p class="empty">{t("noStorages")}</p>;
+    return list.error !== undefined ? <Failed error={list.error} /> : <p class="empty">{t("noUsableStorages")}</p>;
   return <div class="wide" tabIndex={0} role="region" aria-label={t("storages")}><table>
     <thead><tr><th scope="col">{t("name")}</th><th scope="col">{t("type")}</th><th scope="col">{t("address")}</th><th scope="col">{t("permission")}</th></tr></thead>
     <tbody>{names.map(name => <Storage key={name} name={name} />)}</tbody>

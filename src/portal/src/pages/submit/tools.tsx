@@ -14,7 +14,7 @@ export function Data({ form }: { form: Form }) {
   const wanted = listAt(form.file, STORAGES);
   const names = [...new Set([...(found.value?.storages ?? []).map(one => one.name), ...wanted.map(one => textAt(one, ["name"]))])].filter(name => name !== "");
   if (names.length === 0)
-    return <p class="hint">{t("noStorages")}</p>;
+    return <p class="hint">{t("noUsableStorages")}</p>;
   return <>{names.map(name => {
     const at = wanted.findIndex(one => textAt(one, ["name"]) === name);
     return <div class="fields" key={name}>
@@ -37,7 +37,7 @@ function Plugin({ form, name, label, first, children }: {
 }
 
 function UserKey({ form, at }: { form: Form; at: Path }) {
-  return <label class="field wide"><span>{t("publicKey")}</span>
+  return <label class="field wide"><span>{t("yourPublicKey")}</span>
     <textarea class="code" rows={2} spellcheck={false} placeholder="ssh-ed25519 AAAA…" value={textAt(form.file, [...at, "userssh", "value"])}
       onInput={event => {
         const value = event.currentTarget.value.trim();
