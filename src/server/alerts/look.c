@@ -118,10 +118,11 @@ static int see(const looking *l, const pai__alert_rule *rule,
                    .severity = rule->severity,
                    .wait = rule->wait };
   const char *job = pai__alert_labels_get(value->labels, "job_name"),
-             *user = pai__alert_labels_get(value->labels, "username"),
              *tilde = strchr(job, '~');
+  char user[256];
 
-  if (tilde != NULL && user[0] != '\0') {
+  if (tilde != NULL && (size_t)(tilde - job) < sizeof(user)) {
+    (void)snprintf(user, sizeof(user), "%.*s", (int)(tilde - job), job);
     a.user = user;
     a.job = tilde + 1;
   }

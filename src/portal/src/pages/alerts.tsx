@@ -21,14 +21,14 @@ const HOURS = 2;
 const labelsOf = (alert: Alert) => alert.labels as Record<string, string>;
 
 function textOfMatcher({ name, value, isRegex, isEqual }: AlertMatcher): string {
-  return `${name}${isEqual === false ? "!" : ""}${isRegex === true ? isEqual === false ? "~" : "=~" : "="}${value}`;
+  return `${name}${!isEqual ? "!" : ""}${isRegex ? !isEqual ? "~" : "=~" : "="}${value}`;
 }
 
 /* The labels that tell an alert from others; the node is the same for all. */
 function matchersOf(alert: Alert): AlertMatcher[] {
   const labels = labelsOf(alert);
   return ["alertname", "job_name"].filter(name => labels[name] !== undefined)
-    .map(name => ({ name, value: labels[name] ?? "" }));
+    .map(name => ({ name, value: labels[name] ?? "", isRegex: false, isEqual: true }));
 }
 
 function Actions({ alert, again }: { alert: Alert; again: () => void }) {
