@@ -126,9 +126,16 @@ class Workbench extends Editor {
       return false;
     });
   }
-  async pressToast(text, button) {
-    const toast = this.page.locator(".notification-toast", { hasText: text }).first();
-    await toast.locator(".monaco-button", { hasText: button }).click({ timeout: PATIENCE });
+  /** A message, while it is shown, or where those are that were shown for their ten seconds. */
+  async notice(text) {
+    const item = this.page.locator(".notification-list-item", { hasText: text }).first();
+    await until(`the message ${text}`, () => item.waitFor({ timeout: 20000 })
+      .then(() => true, () => this.command("Notifications: Show Notifications")));
+    return item;
+  }
+  async press(text, button) {
+    await (await this.notice(text)).locator(".monaco-button", { hasText: button })
+      .click({ timeout: PATIENCE });
   }
   async stop(name, user = "admin") {
     await this.command("OpenPAI: Stop Job");
@@ -153,7 +160,7 @@ async function firstJob(editor) {
   await editor.pick("count");
   await page.locator(".codelens-decoration a", { hasText: "Submit" }).first()
     .click({ timeout: PATIENCE });
-  await editor.pressToast("count was submitted to local.", "Open Log");
+  await editor.press("count was submitted to local.", "Open Log");
   await until("the log", async () => (await editor.text()).includes("step 2"));
   await editor.shot("first");
   await editor.stop("count", userInfo().username);
@@ -183,7 +190,7 @@ async function addCluster(editor, address) {
 async function runJob(editor) {
   const { page } = editor;
   await editor.command("OpenPAI: Submit Job");
-  await editor.see(".notification-toast", { hasText: "train was submitted to lab" });
+  await editor.notice("train was submitted to lab");
   await editor.see(ROW, { hasText: /train.*admin · running/ });
   await editor.see(".statusbar-item", { hasText: "lab: 1 running" });
   await page.locator(ROW, { hasText: "train" }).first().click();
@@ -264,7 +271,7 @@ async function runHere(editor) {
   await editor.command("OpenPAI: Forecast the Effect of This Job");
   await until("the effect", async () => (await editor.text()).includes("starts at once: train"));
   await editor.open("train.pai.yaml");
-  await editor.command("OpenPAI: Run Job Here");
+  await page.keyboard.press("Control+F5");
   await editor.see(terminal, { hasText: "epoch 1" });
   await page.locator(".terminal-wrapper.active .xterm").click();
   await page.keyboard.press("Control+c");
@@ -276,7 +283,7 @@ async function runHere(editor) {
 async function waitForRoom(editor) {
   await editor.open("whole.pai.yaml");
   await editor.command("OpenPAI: Submit Job");
-  await editor.pressToast(/whole was submitted to lab. It waits for .* CPUs/, "Open Log");
+  await editor.press(/whole was submitted to lab. It waits for .* CPUs/, "Open Log");
   await until("why there is no log", async () => /the job waits.*CPU/s.test(await editor.text()));
   await editor.shot("waits");
   await editor.stop("whole");

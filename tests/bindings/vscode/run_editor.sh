@@ -11,7 +11,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 program=$1
 build=$2
-cache=${OPENPAI_EDITOR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/openpai/editor}
+cache=${OPENPAI_EDITOR_CACHE:-${XDG_CACHE_HOME:-${HOME:-$build}/.cache}/openpai/editor}
 "$here/setup.sh" "$cache"
 "$here/../../../bindings/vscode/make.sh" "$build" package >"$build.log" 2>&1 ||
   { code=$?; cat "$build.log"; exit "$code"; }

@@ -122,7 +122,7 @@ export class JobTree implements vscode.TreeDataProvider<Node>, vscode.Disposable
     if (list !== this.list)
       return;
     void vscode.commands.executeCommand("setContext", "openpai.lacks",
-      this.problem instanceof Lack ? this.problem.what : "");
+      this.problem instanceof Lack ? this.problem.what : "nothing");
     this.told.fire(undefined);
     if (this.problem === undefined)
       this.follow(1000);

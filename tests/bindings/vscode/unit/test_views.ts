@@ -82,7 +82,7 @@ test("a platform that does not run yet is no problem; one that cannot be reached
     { data: { status: "PAI_ENOTFOUND", notReached: true } }), near);
   for (const [cluster, lines, key] of [
     [{ name: "local" }, [], "platform"],
-    [{ name: "lab", url: "https://lab" }, ["no program listens"], ""],
+    [{ name: "lab", url: "https://lab" }, ["no program listens"], "nothing"],
   ] as [Cluster, string[], string][]) {
     const tree = new JobTree(makeCluster({
       "jobs.list": () => { throw failure(cluster.url === undefined); },
