@@ -25,4 +25,4 @@ if ! cmp -s package-lock.json node_modules/.lock; then
   cp package-lock.json node_modules/.lock
 fi
 OPENPAI_PROGRAM=$program exec node --test --test-reporter=spec --test-concurrency=1 \
-  portal.mjs session.mjs terminal.mjs
+  portal.mjs provider_login.mjs session.mjs terminal.mjs
