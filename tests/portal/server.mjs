@@ -7,10 +7,10 @@ import { join } from "node:path";
 export const ADMIN = { name: "admin", password: "a-long-password-7" };
 export const USER = { name: "ada", password: "another-password-7" };
 
-/** Starts `openpai serve`; resolves when it listens. */
-export async function startServer(program, port = 0, root = mkdtempSync(join(tmpdir(), "openpai-portal-"))) {
+/** Starts `openpai serve` with more options; resolves when it listens. */
+export async function startServer(program, port = 0, root = mkdtempSync(join(tmpdir(), "openpai-portal-")), ...more) {
   const child = spawn(program, ["serve", "--root", root, "--listen", `127.0.0.1:${port}`,
-    "--runtime", "process", ...process.getuid() === 0 ? ["--jobs-as-root"] : []],
+    "--runtime", "process", ...process.getuid() === 0 ? ["--jobs-as-root"] : [], ...more],
   { env: { ...process.env, OPENPAI_ADMIN_PASSWORD: ADMIN.password } });
   const ended = new Promise(done => child.on("exit", done));
   const address = await new Promise((done, failed) => {
