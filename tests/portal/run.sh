@@ -24,4 +24,4 @@ if ! cmp -s package-lock.json node_modules/.lock; then
     { tail -n 5 npm.log; skip "npm cannot install packages"; }
   cp package-lock.json node_modules/.lock
 fi
-OPENPAI_PROGRAM=$program exec node --test --test-reporter=spec portal.mjs
+OPENPAI_PROGRAM=$program exec node --test --test-concurrency=1 --test-reporter=spec portal.mjs metrics.mjs

@@ -15,7 +15,7 @@ const COLOURS = ["--chart-1", "--chart-2", "--chart-3", "--chart-4", "--chart-5"
 
 /** THE table of what a chart may show: how far back, in milliseconds. */
 const RANGES: { name: string; text: TextKey; back: number }[] = [
-  { name: "5m", text: "last5Minutes", back: 5 * MINUTE },
+  { name: "2m", text: "last2Minutes", back: 2 * MINUTE },
   { name: "1h", text: "lastHour", back: 60 * MINUTE },
   { name: "1d", text: "lastDay", back: 1440 * MINUTE },
   { name: "7d", text: "lastWeek", back: 7 * 1440 * MINUTE },
