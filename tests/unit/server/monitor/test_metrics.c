@@ -3,7 +3,7 @@
  * the use of what jobs hold are answered and streamed; a clock that the test
  * moves, and GPUs that are as busy as it says.
  */
-#include "asked.h"
+#include "server/asked.h"
 
 #include "server/monitor/idle.h"
 #include "server/monitor/sampling.h"
