@@ -122,13 +122,11 @@ PAI_API PAI_NODISCARD int pai_platform_events(pai_platform *platform,
                                               pai_error **err);
 
 /**
- * Adds an event that the host observed to those of a job.  An event with the
- * same type, reason and message is counted.  It is durable when
+ * Adds an event that the host observed to those of a job.  It is durable when
  * pai_platform_sync() calls back with PAI_OK; a platform that is not durable
  * keeps no events.
  * @param type     "Normal" or "Warning"
- * @param reason   a name in CamelCase, such as "IdleGpus"
- * @param message  what happened, as a sentence
+ * @param reason   a name in CamelCase; @p message: a sentence
  * @return PAI_OK; PAI_ENOTFOUND: no such live job; PAI_EINVAL: another type
  * @since 0.1
  */

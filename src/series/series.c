@@ -100,6 +100,23 @@ static uint16_t stored(const pai__series_metric *m, int64_t value)
   return pai__series_pack(value < m->coarse ? 1 : value / m->coarse);
 }
 
+/* Samples are sometimes rarer than one a second.  A row is the mean since the
+ * one before, so it is that of the seconds between them, too. */
+static int fill(const pai__series_store *s, pai__series_subject *x,
+                const pai__series_row *row)
+{
+  enum { MOST = 10 };
+  pai__series_row between = *row;
+  int rc = PAI_OK;
+
+  if (row->at - x->last > MOST)
+    return PAI_OK;
+  for (between.at = x->last + 1; between.at < row->at && rc == PAI_OK;
+       between.at++)
+    rc = pai__series_push(s, x, &between);
+  return rc;
+}
+
 int pai__series_put(pai__series_store *s, enum pai__series_kind kind,
                     const char *name, int64_t now, const int64_t *values)
 {
@@ -119,8 +136,9 @@ int pai__series_put(pai__series_store *s, enum pai__series_kind kind,
     row.values[i] = stored(&set->form->metrics[i], values[i]);
   memcpy(x->values, row.values, sizeof(x->values));
   x->since = now < x->since ? now : x->since; /* the clock went back */
+  rc = fill(s, x, &row);
   x->last = now;
-  return pai__series_push(s, x, &row);
+  return rc < 0 ? rc : pai__series_push(s, x, &row);
 }
 
 void pai__series_flush(pai__series_store *s, uint32_t part, uint32_t parts)

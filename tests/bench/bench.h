@@ -32,6 +32,7 @@ extern const bench bench_spec[];
 extern const bench bench_language[];
 extern const bench bench_cluster[];
 extern const bench bench_sample[];
+extern const bench bench_series[];
 extern const bench bench_sched[];
 extern const bench bench_hived[];
 extern const bench bench_why[];

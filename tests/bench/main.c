@@ -27,7 +27,7 @@ static const bench *const groups[] = {
   bench_json,
 #endif
   bench_allocation, bench_hived,  bench_sched,   bench_sim,    bench_language,
-  bench_why,        bench_replay, bench_store,   bench_launch,
+  bench_why,        bench_replay, bench_series,  bench_store,  bench_launch,
 };
 
 /* Another program beside this one: "openpai-bench-SUFFIX". */

@@ -376,7 +376,7 @@ const TEXTS = {
   // Metrics
   metrics: ["Metrics", "指标"],
   timeRange: ["Time range", "时间范围"],
-  last5Minutes: ["Last 5 minutes", "最近 5 分钟"],
+  last2Minutes: ["Last 2 minutes", "最近 2 分钟"],
   lastHour: ["Last hour", "最近 1 小时"],
   lastDay: ["Last day", "最近 1 天"],
   lastWeek: ["Last 7 days", "最近 7 天"],

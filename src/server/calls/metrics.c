@@ -197,9 +197,9 @@ static int put_list(reading *x)
   return rc;
 }
 
-int pai__metrics_write_series(pai__json_writer *w, const pai__sampling *u,
-                              const pai__metrics_view *v,
-                              const pai__series_range *range)
+static int write_series(pai__json_writer *w, const pai__sampling *u,
+                        const pai__metrics_view *v,
+                        const pai__series_range *range)
 {
   return put_list(&(reading){ .w = w, .u = u, .view = v, .range = range });
 }
@@ -280,7 +280,7 @@ static int write_metrics(pai__request *r, const pai__metrics_view *v,
     (range->from + (int64_t)pai__series_points(range) * range->step) * 1000);
   pai__json_put_int(w, "step", range->step);
   pai__json_member(w, "series");
-  rc = pai__metrics_write_series(w, r->server->sampling, v, range);
+  rc = write_series(w, r->server->sampling, v, range);
   return rc;
 }
 

@@ -18,11 +18,8 @@ void pai__metrics_of_job(pai__metrics_view *v, pai_job_id job);
  * false. */
 bool pai__metrics_of_node(pai__metrics_view *v, pai__request *r);
 
-/* Writes the list of series.  PAI_OK or PAI_ENOMEM. */
-int pai__metrics_write_series(pai__json_writer *w, const pai__sampling *u,
-                              const pai__metrics_view *v,
-                              const pai__series_range *range);
-/* The same as one list of the values of all series at one second. */
+/* Writes the values of all series at one second as a list.  PAI_OK or
+ * PAI_ENOMEM. */
 int pai__metrics_write_now(pai__json_writer *w, const pai__sampling *u,
                            const pai__metrics_view *v, int64_t second);
 

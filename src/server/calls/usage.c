@@ -299,15 +299,16 @@ void pai__do_usage_show(pai__request *r)
                   .users = pai__request_query(r, "username"),
                   .vcs = pai__request_query(r, "vc"),
                   .total.sum = nothing };
-  int rc;
+  int rc = PAI_OK;
 
   to = to < now ? to : now;
   from = from < to ? from - from % DAY : to;
   pai__map_init(&x.jobs.by_name, alloc);
   pai__map_init(&x.by_user.by_name, alloc);
   pai__map_init(&x.by_vc.by_name, alloc);
-  rc =
-    pai__series_use_read(r->server->sampling->usage, from, to, on_record, &x);
+  if (from < to)
+    rc = pai__series_use_read(r->server->sampling->usage, from, to, on_record,
+                              &x);
   if (rc == PAI_OK)
     write_all(r, &x, from, to);
   else

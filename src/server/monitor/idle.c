@@ -35,7 +35,7 @@ int pai__idle_set_vc(pai__idle *x, const char *vc, pai__idle_limits limits)
   return PAI_OK;
 }
 
-pai__idle_limits pai__idle_limits_of(const pai__idle *x, const char *vc)
+static pai__idle_limits limits_of(const pai__idle *x, const char *vc)
 {
   for (size_t i = 0; i < x->nvcs; i++)
     if (strcmp(x->vcs[i].name, vc) == 0)
@@ -75,7 +75,7 @@ static pai__idle_job *add(pai__idle *x, uint64_t job, pai_time now)
 enum pai__idle_action pai__idle_see(pai__idle *x, uint64_t job, uint32_t gpus,
                                     int64_t busy, const char *vc, pai_time now)
 {
-  const pai__idle_limits limits = pai__idle_limits_of(x, vc);
+  const pai__idle_limits limits = limits_of(x, vc);
   pai__idle_job *j = find(x, job);
 
   if (j != NULL && (busy < 0 || busy >= BUSY ||

@@ -46,7 +46,6 @@ void pai__idle_dispose(pai__idle *x);
 /* Forget all virtual clusters; set the limits of one. */
 void pai__idle_forget_vcs(pai__idle *x);
 int pai__idle_set_vc(pai__idle *x, const char *vc, pai__idle_limits limits);
-pai__idle_limits pai__idle_limits_of(const pai__idle *x, const char *vc);
 
 /* An observation of a job with GPUs: `busy` is their mean use in tenths of a
  * percent, -1: unknown, which is not idle.  Says what is to be done now, each

@@ -123,6 +123,60 @@ TEST(a_kill_loses_nothing)
   durable_close(&d);
 }
 
+/* --- idle GPUs ---------------------------------------------------------------- */
+
+TEST(idle_times_are_kept)
+{
+  pai_vc_options o = PAI_VC_OPTIONS_INIT;
+  pai_error *err;
+  durable d;
+
+  durable_open(&d, story_in(__func__));
+  assert_has(vcs(&d, "default"),
+             "\"idleWarnMinutes\":60,\"idleStopMinutes\":0");
+  assert_ok(put(&d, "a", 100, NULL));
+  assert_has(vcs(&d, "a"), "\"idleWarnMinutes\":60,\"idleStopMinutes\":0");
+  o.capacity = 100;
+  o.idle_warn_minutes = PAI_VC_NEVER;
+  o.idle_stop_minutes = 90;
+  assert_ok(pai_platform_put_vc(d.platform, "a", &o, NULL));
+  assert_ok(put(&d, "a", 200, NULL)); /* which leaves them */
+  durable_close(&d);
+  durable_open(&d, story_in(__func__));
+  assert_has(vcs(&d, "a"), "\"idleWarnMinutes\":0,\"idleStopMinutes\":90");
+  o.idle_stop_minutes = 525601;
+  assert_fails(pai_platform_put_vc(d.platform, "a", &o, &err), err, PAI_EINVAL,
+               "up to 525600 minutes");
+  o.idle_stop_minutes = -2;
+  assert_int_equal(pai_platform_put_vc(d.platform, "a", &o, NULL), PAI_EINVAL);
+  durable_close(&d);
+}
+
+TEST(a_host_adds_events)
+{
+  pai_error *err;
+  durable d;
+  pai_job_id id;
+
+  durable_open(&d, story_in(__func__));
+  id = submit(&d, "works", "default", "sleep 100");
+  assert_ok(pai_platform_add_event(d.platform, id, "Warning", "IdleGpus",
+                                   "Nothing is done.", NULL));
+  assert_ok(durable_sync(&d));
+  assert_has(durable_events(&d, id), "\"reason\":\"IdleGpus\"");
+  assert_has(durable_events(&d, id), "Nothing is done.");
+  assert_fails(pai_platform_add_event(d.platform, id, "Bad", "X", "y", &err),
+               err, PAI_EINVAL, "Normal or Warning");
+  assert_fails(
+    pai_platform_add_event(d.platform, id + 1, "Normal", "X", "y", &err), err,
+    PAI_ENOTFOUND, "no live job");
+  stop(&d, id);
+  assert_int_equal(
+    pai_platform_add_event(d.platform, id, "Normal", "X", "y", NULL),
+    PAI_ENOTFOUND);
+  durable_close(&d);
+}
+
 /* --- being made -------------------------------------------------------------- */
 
 TEST(some_cannot_be_made)

@@ -15,7 +15,7 @@ const COLOURS = ["--chart-1", "--chart-2", "--chart-3", "--chart-4", "--chart-5"
 
 /** THE table of what a chart may show: how far back, in milliseconds. */
 const RANGES: { name: string; text: TextKey; back: number }[] = [
-  { name: "5m", text: "last5Minutes", back: 5 * MINUTE },
+  { name: "2m", text: "last2Minutes", back: 2 * MINUTE },
   { name: "1h", text: "lastHour", back: 60 * MINUTE },
   { name: "1d", text: "lastDay", back: 1440 * MINUTE },
   { name: "7d", text: "lastWeek", back: 7 * 1440 * MINUTE },
@@ -33,13 +33,24 @@ function said(group: Group): string {
   return `${titleOf(group)}: ${group.lines.map(line => `${line.label} ${amount(lastOf(line.values), group.unit)}`.trim()).join(", ")}`;
 }
 
+/* Steps of an axis of bytes: powers of two. */
+const POWERS = Array.from({ length: 50 }, (_, i) => 2 ** i);
+
+/* The time below an axis: of the day, or with its date where the axis has several. */
+function tickOf(second: number, span: number): string {
+  const date = new Date(second * 1000);
+  return span > 86400 ? date.toLocaleDateString(undefined, { month: "numeric", day: "numeric", hour: "numeric" })
+    : date.toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit", ...span < 600 && { second: "2-digit" } });
+}
+
 function optionsOf(group: Group, width: number, style: CSSStyleDeclaration): uPlot.Options {
   const dim = style.getPropertyValue("--dim"), line = style.getPropertyValue("--line");
   const axis = { stroke: dim, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   return {
     width, height: 160, legend: { show: false }, cursor: { drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_plot, _least, most) => [0, group.unit === "percent" ? 100 : Math.max(most * 1.1, 1e-3)] } },
-    axes: [axis, { ...axis, size: 84, values: (_plot, values) => values.map(value => amount(value, group.unit)) }],
+    axes: [{ ...axis, space: 90, values: (_plot, seconds) => seconds.map(second => tickOf(second, seconds.at(-1)! - seconds[0]!)) },
+      { ...axis, size: 84, ...group.unit.startsWith("bytes") && { incrs: POWERS }, values: (_plot, values) => values.map(value => amount(value, group.unit)) }],
     series: [{}, ...group.lines.map((one, i) => ({
       label: one.label, width: 1.5, spanGaps: false, stroke: style.getPropertyValue(COLOURS[i % COLOURS.length]!), points: { show: false },
     }))],

@@ -39,12 +39,13 @@ export function withSample(metrics: Metrics, sample: Sample): Metrics {
   const steps = Math.floor((sample.time - metrics.to) / (1000 * metrics.step)) + 1;
   if (sample.values.length !== metrics.series.length || steps < 1)
     return metrics;
-  const gap = Array<null>(Math.min(steps - 1, 2000)).fill(null);
+  // A sample is the mean since the one before, so it is that of the seconds between them, too.
+  const gap = (value: number | null) => Array<number | null>(Math.min(steps - 1, 2000)).fill(steps <= 10 ? value : null);
   const ahead = 1000 * metrics.step * steps;
   return {
     ...metrics, from: metrics.from + ahead, to: metrics.to + ahead,
     series: metrics.series.map((series, i) => ({
-      ...series, values: [...series.values as (number | null)[], ...gap, sample.values[i] ?? null].slice(steps),
+      ...series, values: [...series.values as (number | null)[], ...gap(sample.values[i] ?? null), sample.values[i] ?? null].slice(steps),
     })),
   };
 }

@@ -1,6 +1,6 @@
 /* chart.h - a series as a chart of characters */
-#ifndef PAI_SRC_CLI_CHART_H
-#define PAI_SRC_CLI_CHART_H
+#ifndef PAI_SRC_CLI_METRICS_CHART_H
+#define PAI_SRC_CLI_METRICS_CHART_H
 
 #include "cli.h"
 

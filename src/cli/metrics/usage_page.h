@@ -1,6 +1,6 @@
 /* usage_page.h - the use of what jobs hold as a page of HTML */
-#ifndef PAI_SRC_CLI_JOB_USAGE_PAGE_H
-#define PAI_SRC_CLI_JOB_USAGE_PAGE_H
+#ifndef PAI_SRC_CLI_METRICS_USAGE_PAGE_H
+#define PAI_SRC_CLI_METRICS_USAGE_PAGE_H
 
 #include "json.h"
 
