@@ -98,6 +98,8 @@ if(TARGET openpai_cli)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
   install(FILES ${said}/openpai.fish
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(DIRECTORY examples/templates
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/openpai)
 endif()
 
 include(${CMAKE_CURRENT_LIST_DIR}/packages/OpenpaiPackages.cmake)

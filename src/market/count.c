@@ -2,9 +2,9 @@
 #include "market/inside.h"
 
 /* Finds the item, and copies its counts. */
-static int begin(pai__market_item **item, pai__market_item_count *count, const pai_market *m,
-                 const pai_market_viewer *viewer, pai_market_viewer *v,
-                 const char *id, pai_error **err)
+static int begin(pai__market_item **item, pai__market_item_count *count,
+                 const pai_market *m, const pai_market_viewer *viewer,
+                 pai_market_viewer *v, const char *id, pai_error **err)
 {
   int rc;
 
@@ -30,7 +30,7 @@ int pai_market_star(pai_market *m, const pai_market_viewer *viewer,
   pai__market_item *item = NULL;
   int rc = begin(&item, &count, m, viewer, &v, id, err);
 
-  if (rc < 0)
+  if (rc != PAI_OK)
     return rc;
   if (pai__strings_has(&count.stars, v.user) == (on != 0)) {
     pai__strings_free(&m->alloc, &count.stars);
@@ -53,7 +53,7 @@ int pai_market_use(pai_market *m, const pai_market_viewer *viewer,
   pai__market_item *item = NULL;
   int rc = begin(&item, &count, m, viewer, &v, id, err);
 
-  if (rc < 0)
+  if (rc != PAI_OK)
     return rc;
   count.uses++;
   return pai__market_item_recount(m, item, count, err);

@@ -22,7 +22,8 @@ void pai__market_item_free(const pai_market *m, pai__market_item *item)
   pai__free(&m->alloc, item, sizeof(*item));
 }
 
-pai__market_item *pai__market_item_copy(const pai_market *m, const pai__market_item *item)
+pai__market_item *pai__market_item_copy(const pai_market *m,
+                                        const pai__market_item *item)
 {
   pai__market_item *copy = pai__zalloc(&m->alloc, sizeof(*copy));
   int rc = PAI_OK;
@@ -141,6 +142,14 @@ int pai__market_item_add_count(pai_market *m, const pai__market_count_row *row)
 
 static int put_row(const pai_market *m, const pai__market_item *item)
 {
+  pai__market_item_row row = { .uid = item->uid,
+                               .author = item->author,
+                               .author_since = item->author_since,
+                               .public = item->is_public,
+                               .private = item->is_private,
+                               .use_blob = item->use_blob,
+                               .created = item->created,
+                               .updated = item->updated };
   char *lists[PAI__ITEM_LISTS] = { NULL };
   bool good = true;
   int rc = PAI_ENOMEM;
@@ -149,36 +158,29 @@ static int put_row(const pai_market *m, const pai__market_item *item)
     lists[i] = pai__strings_json(&m->alloc, &item->list[i]);
     good &= lists[i] != NULL;
   }
+  row.name = item->text[PAI__ITEM_NAME];
+  row.type = item->text[PAI__ITEM_TYPE];
+  row.source = item->text[PAI__ITEM_SOURCE];
+  row.data_type = item->text[PAI__ITEM_DATA_TYPE];
+  row.data_url = item->text[PAI__ITEM_DATA_URL];
+  row.summary = item->text[PAI__ITEM_SUMMARY];
+  row.description = item->text[PAI__ITEM_DESCRIPTION];
+  row.protocol = item->text[PAI__ITEM_PROTOCOL];
+  row.groups = lists[PAI__ITEM_GROUPS];
+  row.categories = lists[PAI__ITEM_CATEGORIES];
+  row.tags = lists[PAI__ITEM_TAGS];
   if (good)
-    rc = pai__batch_put_market_item(
-      pai__market_batch(m), &(pai__market_item_row){
-                              .uid = item->uid,
-                              .name = item->text[PAI__ITEM_NAME],
-                              .author = item->author,
-                              .author_since = item->author_since,
-                              .type = item->text[PAI__ITEM_TYPE],
-                              .source = item->text[PAI__ITEM_SOURCE],
-                              .public = item->is_public,
-                              .private = item->is_private,
-                              .groups = lists[PAI__ITEM_GROUPS],
-                              .data_type = item->text[PAI__ITEM_DATA_TYPE],
-                              .data_url = item->text[PAI__ITEM_DATA_URL],
-                              .use_blob = item->use_blob,
-                              .categories = lists[PAI__ITEM_CATEGORIES],
-                              .tags = lists[PAI__ITEM_TAGS],
-                              .summary = item->text[PAI__ITEM_SUMMARY],
-                              .description = item->text[PAI__ITEM_DESCRIPTION],
-                              .protocol = item->text[PAI__ITEM_PROTOCOL],
-                              .created = item->created,
-                              .updated = item->updated });
+    rc = pai__batch_put_market_item(pai__market_batch(m), &row);
   for (size_t i = 0; i < PAI__ITEM_LISTS; i++)
     pai__strfree(&m->alloc, lists[i]);
   return rc;
 }
 
-int pai__market_item_put(pai_market *m, pai__market_item *item, pai_error **err)
+int pai__market_item_put(pai_market *m, pai__market_item *item,
+                         pai_error **err)
 {
-  pai__market_item **place = (pai__market_item **)pai__table_place(&m->items, item->uid);
+  pai__market_item **place =
+    (pai__market_item **)pai__table_place(&m->items, item->uid);
 
   if (pai__table_room(&m->alloc, &m->items, 1) < 0 || put_row(m, item) < 0) {
     pai__market_item_free(m, item);
@@ -199,7 +201,8 @@ int pai__market_item_put(pai_market *m, pai__market_item *item, pai_error **err)
   return PAI_OK;
 }
 
-int pai__market_item_drop(pai_market *m, pai__market_item *item, pai_error **err)
+int pai__market_item_drop(pai_market *m, pai__market_item *item,
+                          pai_error **err)
 {
   pai__batch *batch = pai__market_batch(m);
   pai__batch_mark mark = pai__batch_here(batch);
@@ -216,16 +219,15 @@ int pai__market_item_drop(pai_market *m, pai__market_item *item, pai_error **err
   return PAI_OK;
 }
 
-int pai__market_item_recount(pai_market *m, pai__market_item *item, pai__market_item_count count,
-                      pai_error **err)
+int pai__market_item_recount(pai_market *m, pai__market_item *item,
+                             pai__market_item_count count, pai_error **err)
 {
   char *stars = pai__strings_json(&m->alloc, &count.stars);
+  pai__market_count_row row = { item->uid, count.uses, stars };
   int rc = PAI_ENOMEM;
 
   if (stars != NULL)
-    rc = pai__batch_put_market_count(
-      pai__market_batch(m),
-      &(pai__market_count_row){ item->uid, count.uses, stars });
+    rc = pai__batch_put_market_count(pai__market_batch(m), &row);
   pai__strfree(&m->alloc, stars);
   if (rc < 0) {
     pai__strings_free(&m->alloc, &count.stars);

@@ -17,7 +17,8 @@ void pai__market_label_free(const pai_market *m, pai__market_label *label)
   pai__free(&m->alloc, label, sizeof(*label));
 }
 
-static pai__market_label *make(const pai_market *m, const pai__market_label_row *row)
+static pai__market_label *make(const pai_market *m,
+                               const pai__market_label_row *row)
 {
   pai__market_label *label = pai__zalloc(&m->alloc, sizeof(*label));
 
@@ -131,7 +132,8 @@ static int check_put(const pai_market *m, int kind, const label_put *put,
 
 /* Replaces `old`, or adds a label. */
 static int put_label(char out[PAI_MARKET_ID], pai_market *m, int kind,
-                     const label_put *put, pai__market_label *old, pai_error **err)
+                     const label_put *put, pai__market_label *old,
+                     pai_error **err)
 {
   pai__market_label_row row = { 0 };
   pai__market_label *label = NULL;
@@ -216,7 +218,7 @@ int pai_market_remove_label(pai_market *m, const pai_market_viewer *viewer,
     rc = need_admin(&v, err);
   if (rc == PAI_OK)
     rc = find(&label, m, kind, id, err);
-  if (rc < 0)
+  if (rc != PAI_OK)
     return rc;
   if (pai__batch_drop(pai__market_batch(m), PAI__MARKET_LABEL, label->uid) < 0)
     return pai__oom(err);
@@ -235,7 +237,8 @@ static enum pai__market_item_list list_of(int kind)
 
 /* Makes a successor of the item with or without the label. */
 static int change_item(pai_market *m, const pai__market_item *item,
-                       const pai__market_label *label, bool on, pai_error **err)
+                       const pai__market_label *label, bool on,
+                       pai_error **err)
 {
   enum pai__market_item_list which = list_of((int)label->kind);
   pai__market_item *copy = pai__market_item_copy(m, item);
@@ -277,7 +280,7 @@ int pai_market_set_label(pai_market *m, const pai_market_viewer *viewer,
     rc = find(&label, m, kind, id, err);
   if (rc == PAI_OK && kind == PAI_MARKET_CATEGORY)
     rc = pai__check_category(&v, label->name, err);
-  if (rc < 0)
+  if (rc != PAI_OK)
     return rc;
   if (pai__strings_has(&item->list[list_of(kind)], label->name) == (on != 0))
     return PAI_OK;
@@ -331,7 +334,7 @@ int pai_market_write_labels(pai_market *m, const pai_market_viewer *viewer,
     rc = pai__market_item_visible(&item, m, &v, item_id, err);
   if (rc == PAI_OK && id != NULL)
     rc = find(&label, m, kind, id, err);
-  if (rc < 0)
+  if (rc != PAI_OK)
     return rc;
   pai__wire_begin(&o, &m->alloc, write, user_data);
   if (label != NULL)

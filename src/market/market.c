@@ -43,8 +43,8 @@ static int skip(const pai_market *m, int rc, const char *what, const char *uid)
 
 static int on_item(void *user_data, const pai__market_item_row *row)
 {
-  return skip(user_data, pai__market_item_add(user_data, row), "marketplace item",
-              row->uid);
+  return skip(user_data, pai__market_item_add(user_data, row),
+              "marketplace item", row->uid);
 }
 
 static int on_count(void *user_data, const pai__market_count_row *row)
@@ -55,8 +55,8 @@ static int on_count(void *user_data, const pai__market_count_row *row)
 
 static int on_label(void *user_data, const pai__market_label_row *row)
 {
-  return skip(user_data, pai__market_label_add(user_data, row), "marketplace label",
-              row->uid);
+  return skip(user_data, pai__market_label_add(user_data, row),
+              "marketplace label", row->uid);
 }
 
 static int read_all(pai_market *m, pai_error **err)

@@ -127,8 +127,8 @@ static int check_names(const pai__strings *names, const char *what,
 
 /* Users share with their own groups. */
 static int check_groups(const pai_market *m, const pai_market_viewer *v,
-                        const pai__market_item *item, const pai__market_item *old,
-                        pai_error **err)
+                        const pai__market_item *item,
+                        const pai__market_item *old, pai_error **err)
 {
   const pai__strings *groups = &item->list[PAI__ITEM_GROUPS];
 
@@ -150,8 +150,8 @@ static int check_groups(const pai_market *m, const pai_market_viewer *v,
 }
 
 /* An official example is made so, and stays so, by administrators. */
-static int check_categories(const pai_market_viewer *v, const pai__market_item *item,
-                            pai_error **err)
+static int check_categories(const pai_market_viewer *v,
+                            const pai__market_item *item, pai_error **err)
 {
   const pai__strings *names = &item->list[PAI__ITEM_CATEGORIES];
   int rc = PAI_OK;
@@ -195,8 +195,8 @@ static int check_room(const pai_market *m, const pai__market_item *item,
 /* --- making -------------------------------------------------------------- */
 
 /* Private wins, so that a contradiction shows an item to nobody else. */
-static void share(pai__market_item *item, const item_put *put, bool says_public,
-                  bool says_private)
+static void share(pai__market_item *item, const item_put *put,
+                  bool says_public, bool says_private)
 {
   bool has_groups = put->list[PAI__ITEM_GROUPS] != PAI__NO_NODE &&
                     item->list[PAI__ITEM_GROUPS].n > 0;
@@ -230,8 +230,8 @@ static int take_lists(const pai_market *m, pai__market_item *item,
   return rc;
 }
 
-static int take(const pai_market *m, pai__market_item *item, const item_put *put,
-                pai_error **err)
+static int take(const pai_market *m, pai__market_item *item,
+                const item_put *put, pai_error **err)
 {
   bool says_public = pai__tree_get(put->tree, 0, "isPublic") != PAI__NO_NODE;
   bool says_private = pai__tree_get(put->tree, 0, "isPrivate") != PAI__NO_NODE;
@@ -243,7 +243,7 @@ static int take(const pai_market *m, pai__market_item *item, const item_put *put
   if (rc < 0)
     return pai__oom(err);
   rc = take_lists(m, item, put, err);
-  if (rc < 0)
+  if (rc != PAI_OK)
     return rc;
   if (pai__tree_get(put->tree, 0, "useBlob") != PAI__NO_NODE)
     item->use_blob = put->use_blob;
@@ -257,12 +257,13 @@ static int new_item(pai__market_item **out, const pai_market *m,
                     const pai_market_viewer *v, const item_put *put,
                     pai_error **err)
 {
-  static const pai__market_item usual = { .text = { [PAI__ITEM_TYPE] = "template",
-                                             [PAI__ITEM_SOURCE] =
-                                               "marketplace",
-                                             [PAI__ITEM_SUMMARY] = "",
-                                             [PAI__ITEM_DESCRIPTION] = "" },
-                                   .is_public = true };
+  static const pai__market_item usual = {
+    .text = { [PAI__ITEM_TYPE] = "template",
+              [PAI__ITEM_SOURCE] = "marketplace",
+              [PAI__ITEM_SUMMARY] = "",
+              [PAI__ITEM_DESCRIPTION] = "" },
+    .is_public = true
+  };
   char uid[PAI_MARKET_ID];
   pai__market_item from = usual;
 
@@ -296,6 +297,8 @@ static int make(pai__market_item **out, const pai_market *m,
     rc = new_item(out, m, v, put, err);
   else if (rc == PAI_OK && (*out = pai__market_item_copy(m, old)) == NULL)
     rc = pai__oom(err);
+  if (*out == NULL)
+    return rc;
   if (rc == PAI_OK)
     rc = take(m, *out, put, err);
   if (rc == PAI_OK && put->list[PAI__ITEM_CATEGORIES] != PAI__NO_NODE)
@@ -334,7 +337,7 @@ int pai_market_put_item(char out[PAI_MARKET_ID], pai_market *m,
   if (rc == PAI_OK)
     rc = make(&item, m, &v, old, &put, err);
   pai__tree_free(put.tree);
-  if (rc < 0)
+  if (rc != PAI_OK || item == NULL)
     return rc;
   memcpy(out, item->uid, PAI_MARKET_ID);
   return pai__market_item_put(m, item, err);

@@ -42,7 +42,7 @@ int pai__too_much(pai_error **err, const char *fmt, ...)
 }
 
 static bool is_own(const pai_market *m, const pai_market_viewer *v,
-                      const pai__market_item *item)
+                   const pai__market_item *item)
 {
   return strcmp(v->user, item->author) == 0 &&
          (item->author_since == 0 ||
@@ -50,7 +50,7 @@ static bool is_own(const pai_market *m, const pai_market_viewer *v,
 }
 
 bool pai__market_item_may_see(const pai_market *m, const pai_market_viewer *v,
-                       const pai__market_item *item)
+                              const pai__market_item *item)
 {
   const pai__strings *groups = &item->list[PAI__ITEM_GROUPS];
 
@@ -62,8 +62,9 @@ bool pai__market_item_may_see(const pai_market *m, const pai_market_viewer *v,
   return false;
 }
 
-bool pai__market_item_may_change(const pai_market *m, const pai_market_viewer *v,
-                          const pai__market_item *item)
+bool pai__market_item_may_change(const pai_market *m,
+                                 const pai_market_viewer *v,
+                                 const pai__market_item *item)
 {
   return v->admin != 0 ||
          (is_own(m, v, item) &&
@@ -72,8 +73,8 @@ bool pai__market_item_may_change(const pai_market *m, const pai_market_viewer *v
 
 /* Items that the viewer may not see do not exist. */
 int pai__market_item_visible(pai__market_item **out, const pai_market *m,
-                      const pai_market_viewer *v, const char *uid,
-                      pai_error **err)
+                             const pai_market_viewer *v, const char *uid,
+                             pai_error **err)
 {
   *out = pai__market_item_find(m, uid);
   if (*out != NULL && pai__market_item_may_see(m, v, *out))
@@ -84,12 +85,12 @@ int pai__market_item_visible(pai__market_item **out, const pai_market *m,
 }
 
 int pai__market_item_changeable(pai__market_item **out, const pai_market *m,
-                         const pai_market_viewer *v, const char *uid,
-                         pai_error **err)
+                                const pai_market_viewer *v, const char *uid,
+                                pai_error **err)
 {
   int rc = pai__market_item_visible(out, m, v, uid, err);
 
-  if (rc < 0 || pai__market_item_may_change(m, v, *out))
+  if (*out == NULL || pai__market_item_may_change(m, v, *out))
     return rc;
   return pai__forbidden(err,
                         is_own(m, v, *out)

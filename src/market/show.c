@@ -82,6 +82,16 @@ static int write_one(pai__json_writer *w, const pai_market *m,
                      bool brief)
 {
   char created[PAI__TIME_TEXT], updated[PAI__TIME_TEXT];
+  pai__shown_item_row row = { .uid = item->uid,
+                              .author = item->author,
+                              .public = item->is_public,
+                              .private = item->is_private,
+                              .use_blob = item->use_blob,
+                              .uses = item->count.uses,
+                              .stars = item->count.stars.n,
+                              .status = "approved",
+                              .created = iso(created, item->created),
+                              .updated = iso(updated, item->updated) };
   char *lists[PAI__ITEM_LISTS] = { NULL };
   bool good = true;
 
@@ -89,34 +99,21 @@ static int write_one(pai__json_writer *w, const pai_market *m,
     lists[i] = pai__strings_json(&m->alloc, &item->list[i]);
     good &= lists[i] != NULL;
   }
+  row.name = item->text[PAI__ITEM_NAME];
+  row.type = item->text[PAI__ITEM_TYPE];
+  row.source = item->text[PAI__ITEM_SOURCE];
+  row.data_type = item->text[PAI__ITEM_DATA_TYPE];
+  row.data_url = item->text[PAI__ITEM_DATA_URL];
+  row.summary = item->text[PAI__ITEM_SUMMARY];
+  row.description = brief ? NULL : item->text[PAI__ITEM_DESCRIPTION];
+  row.protocol = brief ? NULL : item->text[PAI__ITEM_PROTOCOL];
+  row.groups = lists[PAI__ITEM_GROUPS];
+  row.categories = lists[PAI__ITEM_CATEGORIES];
+  row.tags = lists[PAI__ITEM_TAGS];
+  row.starred = pai__strings_has(&item->count.stars, v->user);
+  row.editable = pai__market_item_may_change(m, v, item);
   if (good)
-    (void)pai__api_object(
-      w, &pai__api_MarketplaceItem,
-      &(pai__shown_item_row){
-        .uid = item->uid,
-        .name = item->text[PAI__ITEM_NAME],
-        .author = item->author,
-        .type = item->text[PAI__ITEM_TYPE],
-        .source = item->text[PAI__ITEM_SOURCE],
-        .public = item->is_public,
-        .private = item->is_private,
-        .groups = lists[PAI__ITEM_GROUPS],
-        .data_type = item->text[PAI__ITEM_DATA_TYPE],
-        .data_url = item->text[PAI__ITEM_DATA_URL],
-        .use_blob = item->use_blob,
-        .categories = lists[PAI__ITEM_CATEGORIES],
-        .tags = lists[PAI__ITEM_TAGS],
-        .summary = item->text[PAI__ITEM_SUMMARY],
-        .description = brief ? NULL : item->text[PAI__ITEM_DESCRIPTION],
-        .protocol = brief ? NULL : item->text[PAI__ITEM_PROTOCOL],
-        .uses = item->count.uses,
-        .stars = item->count.stars.n,
-        .status = "approved",
-        .created = iso(created, item->created),
-        .updated = iso(updated, item->updated),
-        .starred = pai__strings_has(&item->count.stars, v->user),
-        .editable = pai__market_item_may_change(m, v, item) },
-      NULL, NULL);
+    (void)pai__api_object(w, &pai__api_MarketplaceItem, &row, NULL, NULL);
   for (size_t i = 0; i < PAI__ITEM_LISTS; i++)
     pai__strfree(&m->alloc, lists[i]);
   return good ? PAI_OK : PAI_ENOMEM;
@@ -169,12 +166,13 @@ int pai_market_write_items(pai_market *m, const pai_market_viewer *viewer,
 
   PAI__CHECK_ARG_ERR(write != NULL, err);
   rc = pai__viewer_in(&v, m, viewer, err);
-  if (rc < 0)
+  if (rc != PAI_OK)
     return rc;
   rc = PAI__COPY_IN(&q, query, pai_market_query, brief);
   if (rc < 0)
     return pai__fail_struct(err, rc, query, "pai_market_query");
-  if (q.id != NULL && (rc = pai__market_item_visible(&item, m, &v, q.id, err)) < 0)
+  if (q.id != NULL &&
+      (rc = pai__market_item_visible(&item, m, &v, q.id, err)) < 0)
     return rc;
   pai__wire_begin(&o, &m->alloc, write, user_data);
   rc = item != NULL ? write_one(&o.w, m, &v, item, q.brief != 0)

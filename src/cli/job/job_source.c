@@ -247,6 +247,14 @@ static int open_command(cli_job_file *out, const cli_job_source *s, bool quiet)
   return code;
 }
 
+static int open_file(cli_job_file *out, const cli_job_source *s)
+{
+  if (s->text == NULL)
+    return cli_job_file_need(out, s->file);
+  cli_job_file_take(out, s->file, s->text, s->len, NULL, true);
+  return cli_job_file_judge(out, s->file);
+}
+
 int cli_job_source_open(cli_job_file *out, const cli_job_source *s, bool quiet)
 {
   bool command = s->words > 0;
@@ -255,8 +263,7 @@ int cli_job_source_open(cli_job_file *out, const cli_job_source *s, bool quiet)
   *out = (cli_job_file){ 0 };
   if (cli_job.folder.count > 0 && stays_here() && !cli_folders_here())
     return CLI_NO;
-  code =
-    command ? open_command(out, s, quiet) : cli_job_file_need(out, s->file);
+  code = command ? open_command(out, s, quiet) : open_file(out, s);
 
   if (code == CLI_OK && !command)
     code = cli_secrets_fill(out, s->secrets, false);

@@ -9,6 +9,8 @@
 /* The arguments that say which job to submit. */
 typedef struct cli_job_source {
   const char *file;    /* a job file, or NULL: a command */
+  const char *text;    /* the content of `file`, or NULL: it is read */
+  size_t len;          /* of the content */
   char **command;      /* the command after "--" */
   int words;           /* of the command */
   const char *secrets; /* --secrets, or NULL */

@@ -14,9 +14,10 @@ typedef struct cli_submission {
   /* a job to repeat, or NULL: its folder, its secrets, and its code unless
    * `code` is set */
   const char *like;
-  char **answer; /* NULL, or set to the server's answer, for free() */
-  bool quiet;    /* print no progress */
-  bool no_notes; /* nor a note about another name that the job got */
+  const char *item; /* id of the marketplace's item that it is from, or NULL */
+  char **answer;    /* NULL, or set to the server's answer, for free() */
+  bool quiet;       /* print no progress */
+  bool no_notes;    /* nor a note about another name that the job got */
   /* refuse a job that exceeds the cluster, instead of queueing it */
   bool refuse;
   bool input, tty; /* keep the tasks' standard input open; as a terminal */

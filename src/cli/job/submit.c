@@ -54,27 +54,33 @@ static char *name_in_query(const char *job)
 static char *make_query(const cli_remote *r, const cli_submission *s,
                         const char *code)
 {
-  const char *key = s->like != NULL   ? "like="
-                    : r->root != NULL ? "workDir="
-                                      : "";
+  const char *key = s->like != NULL   ? "like"
+                    : r->root != NULL ? "workDir"
+                                      : NULL;
   char *here = r->root != NULL ? cli_here() : NULL, *folder, *copy,
        *query = NULL;
-  size_t size;
+  size_t size = 0;
+  FILE *out;
 
   folder = s->like != NULL ? name_in_query(s->like)
                            : cli_escape(here != NULL ? here : "/");
   copy = cli_escape(code != NULL ? code : "");
-  if (folder != NULL && copy != NULL) {
-    size = strlen(folder) + strlen(copy) + 64;
-    query = malloc(size);
-    if (query != NULL)
-      (void)snprintf(
-        query, size, "%s%s%s%s%s%s", s->refuse ? "refuseImpossible=true" : "",
-        s->refuse && *key != '\0' ? "&" : "", key, *key != '\0' ? folder : "",
-        code == NULL                ? ""
-        : s->refuse || *key != '\0' ? "&codeDir="
-                                    : "codeDir=",
-        copy);
+  out = folder != NULL && copy != NULL ? open_memstream(&query, &size) : NULL;
+  if (out != NULL) {
+    if (s->refuse)
+      (void)fprintf(out, "&refuseImpossible=true");
+    if (key != NULL)
+      (void)fprintf(out, "&%s=%s", key, folder);
+    if (code != NULL)
+      (void)fprintf(out, "&codeDir=%s", copy);
+    if (s->item != NULL)
+      (void)fprintf(out, "&template=%s", s->item);
+    if (fclose(out) != 0) {
+      free(query);
+      query = NULL;
+    } else if (size > 0) {
+      memmove(query, query + 1, size); /* without the first & */
+    }
   }
   free(copy);
   free(folder);
