@@ -85,8 +85,10 @@ static void put_behind(pai__buf *out, const pai__pjob *j, uint64_t id)
     pai__buf_str(out, "waits behind jobs that share GPUs");
   else if (other == j)
     pai__buf_str(out, "waits behind other tasks of it");
+  else if (strcmp(other->user, j->user) == 0)
+    pai__buf_printf(out, "waits behind job %s", other->name);
   else
-    pai__buf_printf(out, "waits behind job %" PRIu64, other->id);
+    pai__buf_printf(out, "waits behind job %s~%s", other->user, other->name);
 }
 
 /* Writes how many tasks of a partly placed job are placed and wait. */

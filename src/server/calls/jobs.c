@@ -58,8 +58,8 @@ void pai__do_server_status(pai__request *r)
 
 /* --- the list of jobs ---------------------------------------------------- */
 
-/* Reduces an answer of at most one row to {"totalCount", "data": []}. */
-static void keep_total(pai__request *r)
+/* Removes an answer of at most one row.  Returns its total. */
+static long long take_total(pai__request *r)
 {
   pai__tree *tree =
     pai__server_tree(r->server, pai__buf_text(&r->answer), r->answer.len);
@@ -67,11 +67,20 @@ static void keep_total(pai__request *r)
 
   r->answer.failed |= tree == NULL;
   pai__tree_free(tree);
-  if (!pai__buf_ok(&r->answer))
-    return;
-  pai__buf_cut(&r->answer, 0);
-  pai__buf_printf(&r->answer, "{\"totalCount\":%lld,\"data\":[]}",
-                  (long long)total);
+  if (pai__buf_ok(&r->answer))
+    pai__buf_cut(&r->answer, 0);
+  return (long long)total;
+}
+
+/* Which jobs a call is about, whatever their state. */
+static void read_filters(pai__request *r, pai_job_query *q)
+{
+  q->users = pai__request_query(r, "username");
+  q->virtual_clusters = pai__request_query(r, "vc");
+  q->priorities = pai__request_query(r, "jobPriority");
+  q->tags = pai__request_query(r, "tagsContain");
+  q->not_tags = pai__request_query(r, "tagsNotContain");
+  q->keyword = pai__request_query(r, "keyword");
 }
 
 /* Reserves memory, so that a growing page is not copied again and again. */
@@ -90,13 +99,8 @@ void pai__do_jobs_list(pai__request *r)
   bool none;
   int rc;
 
-  q.users = pai__request_query(r, "username");
-  q.virtual_clusters = pai__request_query(r, "vc");
+  read_filters(r, &q);
   q.states = pai__request_query(r, "state");
-  q.priorities = pai__request_query(r, "jobPriority");
-  q.tags = pai__request_query(r, "tagsContain");
-  q.not_tags = pai__request_query(r, "tagsNotContain");
-  q.keyword = pai__request_query(r, "keyword");
   q.order = pai__request_query(r, "order");
   q.with_total = total != NULL && strcmp(total, "true") == 0;
   q.offset = (uint64_t)pai__request_number(r, "offset");
@@ -113,7 +117,41 @@ void pai__do_jobs_list(pai__request *r)
                            &r->answer, &r->err);
   }
   if (rc == PAI_OK && none && q.with_total)
-    keep_total(r);
+    pai__buf_printf(&r->answer, "{\"totalCount\":%lld,\"data\":[]}",
+                    take_total(r));
+  pai__answer_written(r, rc);
+}
+
+void pai__do_jobs_counts(pai__request *r)
+{
+  static const struct {
+    const char *state, *name;
+  } counted[] = {
+    { "WAITING", "waiting" },     { "RUNNING", "running" },
+    { "STOPPING", "stopping" },   { "STOPPED", "stopped" },
+    { "SUCCEEDED", "succeeded" }, { "FAILED", "failed" },
+  };
+  enum { N = sizeof(counted) / sizeof(*counted) };
+  pai_job_query q = PAI_JOB_QUERY_INIT;
+  long long totals[N];
+  int rc = PAI_OK;
+
+  read_filters(r, &q);
+  q.with_total = 1;
+  q.limit = 1;
+  for (size_t i = 0; i < N && rc == PAI_OK; i++) {
+    q.states = counted[i].state;
+    rc = pai_platform_list(r->server->platform, &q, pai__answer_write,
+                           &r->answer, &r->err);
+    totals[i] = rc == PAI_OK ? take_total(r) : 0;
+  }
+  if (rc == PAI_OK) {
+    pai__json_writer_init(&r->json, &r->answer, false);
+    pai__json_begin_object(&r->json);
+    for (size_t i = 0; i < N; i++)
+      pai__json_put_int(&r->json, counted[i].name, totals[i]);
+    pai__json_end_object(&r->json);
+  }
   pai__answer_written(r, rc);
 }
 

@@ -85,7 +85,7 @@ TEST(jobs_wait_their_turn_and_say_why)
   pai_spec_unref(spec);
   story_close(loop);
   assert_int_equal(s.finished, 3);
-  assert_string_equal(s.why, "waits behind job 2");
+  assert_string_equal(s.why, "waits behind job wide");
   assert_string_equal(s.output, "x\nx\nx\n");
 }
 

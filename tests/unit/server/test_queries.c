@@ -88,6 +88,7 @@ WITH_CODE(begin_obliging, all_that_is_taken_is_read)
 {
   static const asked requests[] = {
     { "GET", "/api/v2/jobs", "" },
+    { "GET", "/api/v2/job-counts", "" },
     { "DELETE", "/api/v2/users/alice", "" },
     { "GET", "/job-detail.html", "" },
     { "GET", "/submit.html?jobName=a", "" },
@@ -322,7 +323,7 @@ WITH_CODE(begin_obliging, the_document_has_them)
 {
   pai_oidc_options o;
 
-  assert_int_equal(check_document(s), 37);
+  assert_int_equal(check_document(s), 38);
   expect(
     GET(s, "/api/v2/openapi.json"), 200,
     "{\"name\":\"state\",\"in\":\"query\",\"description\":\"jobs in these "
@@ -339,5 +340,5 @@ WITH_CODE(begin_obliging, the_document_has_them)
          "\"schema\":{\"$ref\":\"#/components/schemas/Job\"}");
   end_with_code(s);
   begin_with_oidc(s, &o);
-  assert_int_equal(check_document(s), 40);
+  assert_int_equal(check_document(s), 41);
 }

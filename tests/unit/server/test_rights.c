@@ -190,6 +190,7 @@ static const row rows[] = {
   { "GET", "/api/v2/status", USERS, 200, NULL },
   { "GET", "/api/v2/events", USERS, 200, NULL },
   { "GET", "/api/v2/jobs", USERS, 200, NULL },
+  { "GET", "/api/v2/job-counts", USERS, 200, NULL },
   { "POST", "/api/v2/jobs", DOERS, 400, "a: 1" },
   { "GET", JOB, USERS, 200, NULL },
   { "GET", JOB "/attempts/:attempt", USERS, 200, NULL },

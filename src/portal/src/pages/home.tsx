@@ -1,6 +1,6 @@
 // home.tsx - counters, the user's latest jobs, virtual clusters, and what is free
 import { useEffect } from "preact/hooks";
-import type { JobItem, JobPage, VirtualCluster } from "../api";
+import type { JobItem, VirtualCluster } from "../api";
 import { bytes } from "../format";
 import { Failed } from "../parts/failed";
 import { Meter } from "../parts/meter";
@@ -12,18 +12,17 @@ import { who } from "../session";
 import { t, type TextKey } from "../texts";
 import { nameOf } from "./job_list";
 
-const COUNTED = ["WAITING", "RUNNING", "STOPPED", "SUCCEEDED", "FAILED"] as const;
+const COUNTED = ["waiting", "running", "stopped", "succeeded", "failed"] as const;
 const SHOWN = 10;
-const SLOW = 2000; // milliseconds between two calls, of which this page makes eight
+const SLOW = 2000; // milliseconds between two calls, of which this page makes four
 
-function Counter({ state }: { state: typeof COUNTED[number] }) {
-  const name = who.value?.name ?? "";
-  const found = useCall("jobs.list", { username: [name], state: [state], limit: 0, withTotalCount: true });
+function Counters() {
+  const counts = useCall("jobs.counts", { username: [who.value?.name ?? ""] });
 
-  useJobChanges(found.again, change => change.event === "job", SLOW);
-  return <a class="card" href={`/jobs?user=@me&state=${state}`}>
-    <span class="big">{(found.value as JobPage | undefined)?.totalCount ?? "…"}</span><State of={state} />
-  </a>;
+  useJobChanges(counts.again, change => change.event === "job", SLOW);
+  return <div class="counters">{COUNTED.map(state => <a key={state} class="card" href={`/jobs?user=@me&state=${state.toUpperCase()}`}>
+    <span class="big">{counts.value?.[state] ?? "…"}</span><State of={state} />
+  </a>)}</div>;
 }
 
 function MyJobs() {
@@ -69,7 +68,7 @@ export function Home() {
   useJobChanges(clusters.again, () => true, SLOW);
   return <>
     <div class="title"><h1>{t("home")}</h1><a class="button main" href="/submit">{t("submit")}</a></div>
-    <div class="counters">{COUNTED.map(state => <Counter key={state} state={state} />)}</div>
+    <Counters />
     <Free />
     <div class="columns">
       <section><h2>{t("myJobs")}</h2><MyJobs /></section>

@@ -1,5 +1,5 @@
 // job_list.tsx - the list of jobs: filtered, sorted and paged by the server, live
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { JobItem, JobPage } from "../api";
 import { call } from "../call";
 import { time } from "../format";
@@ -11,11 +11,12 @@ import { isFinal, State } from "../parts/state";
 import { useCall } from "../parts/use_call";
 import { useJobChanges } from "../parts/use_jobs";
 import { go, jobAddress, parameters, setParameters } from "../router";
-import { who } from "../session";
 import { t, type TextKey } from "../texts";
+import { Filters, Pager, query } from "./job_filters";
 
-const PAGE = 50;
-const STATES = ["WAITING", "RUNNING", "STOPPING", "STOPPED", "SUCCEEDED", "FAILED"];
+/** Address of the page that shows two jobs side by side. */
+const compareAddress = ([first = "", second = ""]: string[]) =>
+  `/jobs/compare?first=${encodeURIComponent(first)}&second=${encodeURIComponent(second)}`;
 
 /** Full name of a job, as calls take it. */
 export const nameOf = (job: JobItem) => `${job.username}~${job.name}`;
@@ -52,49 +53,6 @@ function Heading({ column }: { column: Column }) {
   </th>;
 }
 
-/* What the address says, as arguments of the call. */
-function query() {
-  const of = (name: string) => parameters.value.get(name) ?? "";
-  const user = of("user") === "@me" ? who.value?.name ?? "" : of("user");
-  return {
-    limit: PAGE, offset: Number(of("from")) || 0, withTotalCount: true, order: of("order") || "submissionTime,DESC",
-    ...of("state") !== "" && { state: [of("state")] },
-    ...of("vc") !== "" && { vc: [of("vc")] },
-    ...of("keyword") !== "" && { keyword: of("keyword") },
-    ...user !== "" && { username: [user] },
-  };
-}
-
-function Filters({ clusters }: { clusters: string[] }) {
-  const field = useRef<HTMLInputElement>(null);
-  const of = (name: string) => parameters.value.get(name) ?? "";
-
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === "/" && !(event.target instanceof HTMLInputElement)) {
-        event.preventDefault();
-        field.current?.focus();
-      }
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
-  return <form role="search" class="filters" onSubmit={event => event.preventDefault()}>
-    <input ref={field} type="search" aria-label={t("filter")} placeholder={t("filter")} aria-keyshortcuts="/" value={of("keyword")}
-      onInput={event => setParameters({ keyword: event.currentTarget.value, from: "" })} />
-    <select aria-label={t("state")} value={of("state")} onChange={event => setParameters({ state: event.currentTarget.value, from: "" })}>
-      <option value="">{t("allStates")}</option>
-      {STATES.map(state => <option key={state} value={state}>{t(state as TextKey)}</option>)}
-    </select>
-    <select aria-label={t("virtualCluster")} value={of("vc")} onChange={event => setParameters({ vc: event.currentTarget.value, from: "" })}>
-      <option value="">{t("allClusters")}</option>
-      {clusters.map(name => <option key={name} value={name}>{name}</option>)}
-    </select>
-    <label class="check"><input type="checkbox" checked={of("user") === "@me"}
-      onChange={event => setParameters({ user: event.currentTarget.checked ? "@me" : "", from: "" })} />{t("mine")}</label>
-  </form>;
-}
-
 /* j and k move, Enter opens. The row is known by its job: rows move as jobs come and go. */
 function useKeys(rows: JobItem[]): string {
   const [chosen, choose] = useState("");
@@ -122,15 +80,6 @@ function useKeys(rows: JobItem[]): string {
     return () => removeEventListener("keydown", onKey);
   }, [rows, at]);
   return chosen;
-}
-
-function Pager({ from, shown, total }: { from: number; shown: number; total: number }) {
-  const move = (to: number) => setParameters({ from: to > 0 ? String(to) : "" });
-  return <p class="pager">
-    <span>{t("range", total === 0 ? 0 : `${from + 1} – ${from + shown}`, total)}</span>
-    <button type="button" disabled={from === 0} onClick={() => move(from - PAGE)}>{t("previous")}</button>
-    <button type="button" disabled={from + shown >= total} onClick={() => move(from + PAGE)}>{t("next")}</button>
-  </p>;
 }
 
 async function stopAll(names: string[]): Promise<void> {
@@ -167,13 +116,15 @@ export function JobList() {
     <div class="title">
       <h1>{t("jobs")}</h1>
       <a class="button main" href="/submit">{t("submit")}</a>
+      {chosen.size === 2 && <a class="button" href={compareAddress([...chosen])}>{t("compare")}</a>}
       {stoppable.length > 0 && <button type="button" onClick={() => void stopAll(stoppable)}>{t("stopSelected", stoppable.length)}</button>}
     </div>
     <Filters clusters={Object.keys(clusters.value ?? {})} />
     {list.error !== undefined && <Failed error={list.error} />}
     {page !== undefined && <>
       <div class="wide" tabIndex={0} role="region" aria-label={t("jobs")}><table>
-        <thead><tr><td />{COLUMNS.map(column => <Heading key={column.text} column={column} />)}</tr></thead>
+        <thead><tr><td><input type="checkbox" aria-label={t("selectAll")} checked={rows.length > 0 && rows.every(job => chosen.has(nameOf(job)))}
+          onChange={event => setChosen(new Set(event.currentTarget.checked ? rows.map(nameOf) : []))} /></td>{COLUMNS.map(column => <Heading key={column.text} column={column} />)}</tr></thead>
         <tbody>{rows.map(job => <tr key={nameOf(job)} class={nameOf(job) === at ? "at" : undefined}>
           <td><input type="checkbox" aria-label={t("select", nameOf(job))} checked={chosen.has(nameOf(job))}
             onChange={event => choose(nameOf(job), event.currentTarget.checked)} /></td>
@@ -181,7 +132,7 @@ export function JobList() {
         </tr>)}</tbody>
       </table></div>
       {rows.length === 0 && <p class="empty">{t(parameters.value.size === 0 ? "firstJob" : "noJobs")}</p>}
-      <Pager from={query().offset} shown={rows.length} total={page.totalCount} />
+      <Pager shown={rows.length} total={page.totalCount} />
     </>}
   </>;
 }

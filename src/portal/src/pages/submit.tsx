@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "../call";
 import { bytes } from "../format";
+import { saveText } from "../parts/download";
 import { Editor, type EditorHandle } from "../parts/editor";
 import type { Findings, Fix, Problem } from "../parts/editor_language";
 import { Failed } from "../parts/failed";
@@ -88,14 +89,6 @@ function useForm(files: JobFiles | undefined, text: string, setText: (text: stri
   return { file, isRead: read !== null, edit, rename };
 }
 
-function download(text: string, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/yaml" }));
-  link.download = `${name || "job"}.pai.yaml`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
 export function Submit() {
   const clone = parameters.value.get("clone");
   const [text, setText] = useState(() => clone === null ? withNewName(TEMPLATES[0]!.text) : "");
@@ -142,7 +135,7 @@ export function Submit() {
         {TEMPLATES.map((one, i) => <option key={one.name} value={i}>{one.name}</option>)}
       </select></label>
       <label class="button">{t("upload")}<input type="file" class="hidden" accept=".yaml,.yml,.json" onChange={event => void open(event)} /></label>
-      <button type="button" onClick={() => download(text, String(form?.file.name ?? ""))}>{t("exportYaml")}</button>
+      <button type="button" onClick={() => saveText(text, `${String(form?.file.name || "job")}.pai.yaml`, "text/yaml")}>{t("exportYaml")}</button>
       {demand !== null && <span class="hint">{t("asksFor", demand.gpus, demand.cpus, bytes(demand.memory))}</span>}
       <WaitNow text={text} form={form} />
     </div>

@@ -17,9 +17,14 @@ function watch(): () => void {
   };
 }
 
+/** The time, in milliseconds; it goes on while something grows. */
+export function useNow(isGrowing: boolean): number {
+  useEffect(() => isGrowing ? watch() : undefined, [isGrowing]);
+  return now.value;
+}
+
 /** From one time to another, in milliseconds; null: not begun, not ended. */
 export function Lasted({ from, to }: { from: number | null; to: number | null }) {
-  const isGrowing = from !== null && to === null;
-  useEffect(() => isGrowing ? watch() : undefined, [isGrowing]);
-  return from === null ? null : <>{duration(((to ?? now.value) - from) / 1000)}</>;
+  const at = useNow(from !== null && to === null);
+  return from === null ? null : <>{duration(((to ?? at) - from) / 1000)}</>;
 }

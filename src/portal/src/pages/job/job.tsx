@@ -20,7 +20,9 @@ import { Events } from "./events";
 import { Files } from "./files";
 import { Logs } from "./logs";
 import { JobCharts } from "./metrics";
+import { Tags } from "./tags";
 import { Tasks } from "./tasks";
+import { Timeline } from "./timeline";
 import { Why } from "./why";
 
 export interface OfJob { name: string; job: JobRecord; again: () => void }
@@ -32,6 +34,7 @@ const TABS: Tab[] = [
   { path: "tasks", text: "tasks", show: Tasks },
   { path: "logs", text: "logs", show: Logs },
   { path: "why", text: "why", show: Why },
+  { path: "timeline", text: "timeline", show: Timeline },
   { path: "events", text: "events", show: Events },
   { path: "config", text: "config", show: Config },
   { path: "metrics", text: "metrics", show: JobCharts },
@@ -68,6 +71,7 @@ function Buttons({ name, job }: { name: string; job: JobRecord }) {
   return <p class="buttons">
     <button type="button" disabled={isOver || isStopping} onClick={() => void stop(name)}>{t("stop")}</button>
     <a class="button" role="button" href={`/submit?clone=${encodeURIComponent(name)}`}>{t("clone")}</a>
+    <a class="button" role="button" href={`/jobs/compare?first=${encodeURIComponent(name)}`}>{t("compare")}</a>
     <button type="button" disabled={!isOver || isBusy} onClick={() => void onRetry()}>{t("retry")}</button>
   </p>;
 }
@@ -117,7 +121,7 @@ export function Job() {
       <State of={shown.value.jobStatus.state} role="status" />
       <Buttons name={name} job={shown.value} />
     </div>
-    {shown.value.tags.length > 0 && <p class="tags">{shown.value.tags.map(tag => <span key={tag}>{tag}</span>)}</p>}
+    <Tags name={name} job={shown.value} again={shown.again} />
     <Summary job={shown.value} />
     <Ending status={shown.value.jobStatus} />
     <TabBar name={name} path={tab.path} />

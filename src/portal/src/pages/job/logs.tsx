@@ -110,15 +110,23 @@ async function read(name: string, place: Place, signal: AbortSignal, add: (text:
     add(part.value);
 }
 
-function Line({ text, find }: { text: string; find: string }) {
+/** Whether a line has what is looked for; null: nothing is. */
+type Finder = ((line: string) => boolean) | null;
+
+function finderOf(find: string, matchesCase: boolean): Finder {
+  const wanted = matchesCase ? find : find.toLowerCase();
+  return find === "" ? null : line => (matchesCase ? line : line.toLowerCase()).includes(wanted);
+}
+
+function Line({ text, find }: { text: string; find: Finder }) {
   const shown = useMemo(() => pieces(overwritten(text)), [text]);
-  return <div class={find !== "" && text.includes(find) ? "line found" : "line"}>
+  return <div class={find?.(text) ? "line found" : "line"}>
     {shown.map((piece, i) => piece.style === "" ? piece.text : <span key={i} class={piece.style}>{piece.text}</span>)}
   </div>;
 }
 
 /* The version is what tells that the same lines have other text. */
-function View({ text, find, at }: { text: LogLines; version: number; find: string; at: number }) {
+function View({ text, find, at }: { text: LogLines; version: number; find: Finder; at: number }) {
   const { lines, count, left } = text;
   const box = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
@@ -161,12 +169,14 @@ export function Logs({ name, job }: OfJob) {
   const place = found === undefined || found.task.containerId === null ? null
     : { role: found.role, index: found.task.taskIndex, attempt: job.jobStatus.attemptId, retry: found.task.attemptId };
   const { text, version, error } = useLog(name, place, isFinal(job.jobStatus.state));
-  const [find, setFind] = useState("");
+  const [typed, setTyped] = useState("");
+  const [matchesCase, setMatchesCase] = useState(false);
+  const find = useMemo(() => finderOf(typed, matchesCase), [typed, matchesCase]);
   const [match, setMatch] = useState(0);
   const matches = useMemo(() => {
     const at: number[] = [];
-    for (let i = 0; find !== "" && i < text.count; i++)
-      if (text.lines[i]!.includes(find))
+    for (let i = 0; find !== null && i < text.count; i++)
+      if (find(text.lines[i]!))
         at.push(i);
     return at;
   }, [find, version]);
@@ -177,8 +187,9 @@ export function Logs({ name, job }: OfJob) {
       <select aria-label={t("task")} value={selected} onChange={event => setParameters({ task: event.currentTarget.value })}>
         {tasks.map(({ role, task }) => <option key={`${role}/${task.taskIndex}`} value={`${role}/${task.taskIndex}`}>{role}/{task.taskIndex}</option>)}
       </select>
-      <input type="search" aria-label={t("find")} placeholder={t("find")} value={find} onInput={event => { setFind(event.currentTarget.value); setMatch(0); }} />
-      {find !== "" && <span role="status">{t("matches", matches.length)}</span>}
+      <input type="search" aria-label={t("find")} placeholder={t("find")} value={typed} onInput={event => { setTyped(event.currentTarget.value); setMatch(0); }} />
+      <label class="check"><input type="checkbox" checked={matchesCase} onChange={event => { setMatchesCase(event.currentTarget.checked); setMatch(0); }} />{t("matchCase")}</label>
+      {find !== null && <span role="status">{t("matches", matches.length)}</span>}
       {place !== null && <button type="button" onClick={() => void attempt(() => download(name, place))}>{t("download")}</button>}
     </form>
     {error !== undefined && <Failed error={error} />}

@@ -1,0 +1,27 @@
+// tags.tsx - the tags of a job; its owner and administrators add and remove them
+import { call } from "../../call";
+import { ask } from "../../parts/dialog";
+import { attempt } from "../../parts/messages";
+import { who } from "../../session";
+import { t } from "../../texts";
+import type { OfJob } from "./job";
+
+export function Tags({ name, job, again }: OfJob) {
+  const mayChange = who.value?.admin === true || name.startsWith(`${who.value?.name}~`);
+  const change = (action: "jobs.tag" | "jobs.untag", value: string) => attempt(async () => {
+    await call(action, { job: name, value });
+    again();
+  });
+  async function add(): Promise<void> {
+    const value = await ask(t("addTag"), t("addTag"), t("newTag"));
+    if (value !== null && value.trim() !== "")
+      await change("jobs.tag", value.trim());
+  }
+  if (job.tags.length === 0 && !mayChange)
+    return null;
+  return <p class="tags">
+    {job.tags.map(tag => <span key={tag}>{tag}{mayChange &&
+      <button type="button" class="plain" aria-label={t("removeTag", tag)} onClick={() => void change("jobs.untag", tag)}>×</button>}</span>)}
+    {mayChange && <button type="button" class="plain" onClick={() => void add()}>+ {t("addTag")}</button>}
+  </p>;
+}
