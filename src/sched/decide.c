@@ -93,6 +93,8 @@ static void shadow_compare(pai_sched *s, pai_sched *fork, uint32_t first)
 
 void pai__shadow_forget(pai_sched *s)
 {
+  if (s->beside == NULL)
+    return;
   pai_sched_free(s->beside);
   s->beside = NULL;
 }
@@ -157,7 +159,7 @@ pai_time pai_sched_next_time(const pai_sched *s)
 
   if (s == NULL)
     return INT64_MAX;
-  kept = pai__sched_reservation_next(s);
+  kept = s->reservations.len != 0 ? pai__sched_reservation_next(s) : INT64_MAX;
   limit = s->m.next_limit;
   return kept < limit ? kept : limit;
 }

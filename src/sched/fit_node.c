@@ -288,24 +288,3 @@ pai__walk pai__walk_begin(const pai__fitting *f, const pai__area *a,
     x.at = f->s->node_classes.first;
   return x;
 }
-
-bool pai__walk_next(const pai__fitting *f, const pai__area *a, pai__walk *x)
-{
-  const pai__node_class *class;
-
-  if (!x->node_classes) {
-    if (x->at == a->n)
-      return false;
-    x->node = pai__area_node(a, x->at++);
-    x->ones = pai__bits_ones(pai__free_capacity_at(f->s, x->node)->gpus);
-    return true;
-  }
-  if (x->at == PAI__NONE)
-    return false;
-  class = pai__node_class_at(f->s, x->at);
-  x->node = class->first;
-  x->alike = class->count;
-  x->ones = class->key.ones;
-  x->at = class->next;
-  return true;
-}

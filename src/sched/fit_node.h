@@ -46,7 +46,29 @@ typedef struct pai__walk {
 /* Starts a walk.  `from` is the first index, if node classes are not used. */
 pai__walk pai__walk_begin(const pai__fitting *f, const pai__area *a,
                           uint32_t from);
-bool pai__walk_next(const pai__fitting *f, const pai__area *a, pai__walk *x);
+/* Goes to the next node; false after the last one.  Inline, as it is called for
+ * each node of each place that is tried. */
+static inline bool pai__walk_next(const pai__fitting *f, const pai__area *a,
+                                  pai__walk *x)
+{
+  const pai__node_class *class;
+
+  if (!x->node_classes) {
+    if (x->at == a->n)
+      return false;
+    x->node = pai__area_node(a, x->at++);
+    x->ones = pai__bits_ones(pai__free_capacity_at(f->s, x->node)->gpus);
+    return true;
+  }
+  if (x->at == PAI__NONE)
+    return false;
+  class = pai__node_class_at(f->s, x->at);
+  x->node = class->first;
+  x->alike = class->count;
+  x->ones = class->key.ones;
+  x->at = class->next;
+  return true;
+}
 
 /* Returns how many tasks of a want a node has room for.  *free gets the GPUs
  * of `mask` that they may have, *lack what the next task lacks. */

@@ -5,13 +5,13 @@
 
 enum { FIRST_IDS = 16 };
 
-static uint32_t home_of(const pai_sched *s, uint64_t id)
+static inline uint32_t home_of(const pai_sched *s, uint64_t id)
 {
   return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
          (s->by_id.len - 1);
 }
 
-static uint32_t find_id(const pai_sched *s, uint64_t id)
+static inline uint32_t find_id(const pai_sched *s, uint64_t id)
 {
   const uint32_t *list = s->by_id.data;
   uint32_t i = home_of(s, id);

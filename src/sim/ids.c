@@ -33,9 +33,9 @@ static uint32_t home(const pai__ids *ids, uint32_t hash)
 }
 
 /* Returns the slot of an id, or the empty slot where it belongs. */
-static uint32_t find(const pai__ids *ids, const char *id)
+static uint32_t find(const pai__ids *ids, const char *id, uint32_t hash)
 {
-  uint32_t mask = ids->nslots - 1, hash = hash_of(id), i = home(ids, hash);
+  uint32_t mask = ids->nslots - 1, i = home(ids, hash);
 
   for (; ids->there[i].number != 0; i = (i + 1) & mask)
     if (ids->there[i].hash == hash &&
@@ -46,7 +46,8 @@ static uint32_t find(const pai__ids *ids, const char *id)
 
 uint32_t pai__ids_find(const pai__ids *ids, const char *id)
 {
-  uint32_t number = ids->nslots != 0 ? ids->there[find(ids, id)].number : 0;
+  uint32_t number =
+    ids->nslots != 0 ? ids->there[find(ids, id, hash_of(id))].number : 0;
 
   return number != 0 ? number : PAI__NONE;
 }
@@ -98,13 +99,13 @@ static void drop(pai__ids *ids, uint32_t gap)
 
 int pai__ids_add(pai__ids *ids, const char *id, uint32_t number)
 {
-  uint32_t i;
+  uint32_t i, hash = hash_of(id);
 
   if (reserve(ids) < 0)
     return PAI_ENOMEM;
-  i = find(ids, id);
+  i = find(ids, id, hash);
   ids->live += ids->there[i].number == 0;
-  ids->there[i] = (pai__id_slot){ hash_of(id), number };
+  ids->there[i] = (pai__id_slot){ hash, number };
   return PAI_OK;
 }
 

@@ -277,11 +277,6 @@ void pai__series_pass(pai__series *s, pai_time to,
   }
 }
 
-pai__bin *pai__series_bin(pai__series *s)
-{
-  return &s->bins[(s->at - s->begin) / s->width];
-}
-
 size_t pai__series_count(const pai__series *s)
 {
   return s->width == 0 ? 0 : (size_t)((s->at - s->begin) / s->width) + 1;

@@ -69,7 +69,10 @@ void pai__series_pass(pai__series *s, pai_time to,
                       const pai__series_levels *level);
 
 /* Returns the bin of s->at. */
-pai__bin *pai__series_bin(pai__series *s);
+static inline pai__bin *pai__series_bin(pai__series *s)
+{
+  return &s->bins[(s->at - s->begin) / s->width];
+}
 
 /* Returns the number of bins. */
 size_t pai__series_count(const pai__series *s);
