@@ -122,7 +122,7 @@ class Workbench extends Editor {
         return true;
       await row.locator(".monaco-tl-twistie").click();
       await this.page.locator(`${ROW}[aria-expanded=true]`, { hasText: name }).first()
-        .waitFor({ timeout: 3000 }).catch(() => undefined);
+        .waitFor({ timeout: 20000 }).catch(() => undefined); // a second click closes it again
       return false;
     });
   }

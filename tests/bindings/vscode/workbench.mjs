@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
 export const folder = resolve(process.argv[2]), work = resolve(process.argv.at(-1));
-export const PATIENCE = 180000; // milliseconds until a step has failed, also where all is slow
+export const PATIENCE = 300000; // milliseconds until a step has failed, also where all is slow
 const { chromium } = createRequire(join(folder, "node_modules/"))("playwright-core");
 
 export async function until(what, look) {
@@ -100,6 +100,7 @@ export async function withEditor(url, Kind, steps) {
     { executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
   const page = await browser.newPage({ viewport: { width: 1000, height: 620 } });
   const editor = new Kind(page);
+  page.setDefaultTimeout(PATIENCE);
   try {
     await page.goto(url);
     await editor.see(".monaco-workbench");

@@ -260,7 +260,7 @@ class Clusters(HelperTest):
             self.assertNotEqual(
                 editor.answer(editor.request(method)).get("error", {})
                 .get("code"), -32601, method)
-        self.assertEqual(len(found), 15)
+        self.assertEqual(len(found), 16)
 
 
 class Estimates(HelperTest):
