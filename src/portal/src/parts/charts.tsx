@@ -95,7 +95,7 @@ function Table({ groups, times }: { groups: Group[]; times: number[] }) {
   const each = Math.ceil(times.length / MOST_ROWS);
   const rows = times.map((_, i) => i).filter(i => (times.length - 1 - i) % each === 0);
   const columns = groups.flatMap(group => group.lines.map(line => ({ head: `${titleOf(group)} ${line.label}`.trim(), values: line.values, unit: group.unit })));
-  return <div class="wide" tabIndex={0} role="region" aria-label={t("asTable")}><table>
+  return <div class="wide" tabIndex={0} role="region" aria-label={t("valuesAsTable")}><table>
     <thead><tr><th scope="col">{t("time")}</th>{columns.map(column => <th key={column.head} scope="col">{column.head}</th>)}</tr></thead>
     <tbody>{rows.map(i => <tr key={times[i]}>
       <th scope="row">{time(times[i]! * 1000)}</th>
@@ -156,7 +156,7 @@ export function Charts({ of, over }: OfCharts) {
     {groups.length === 0 && <p class="empty">{t("noMetrics")}</p>}
     <div class="charts">{groups.map(group => <Chart key={group.name} group={group} times={times} />)}</div>
     {groups.length > 0 && <details onToggle={event => setTable(event.currentTarget.open)}>
-      <summary>{t("asTable")}</summary>
+      <summary>{t("valuesAsTable")}</summary>
       {isTable && <Table groups={groups} times={times} />}
     </details>}
   </>;

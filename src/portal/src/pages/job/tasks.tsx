@@ -3,9 +3,10 @@ import { useState } from "preact/hooks";
 import type { Job as JobRecord, Task, TaskAttempt } from "../../api";
 import { addressOf } from "../../call";
 import { time } from "../../format";
-import { csv, saveText } from "../../parts/download";
+import { csv, save, saveText } from "../../parts/download";
 import { Failed } from "../../parts/failed";
 import { Lasted } from "../../parts/lasted";
+import { attempt } from "../../parts/messages";
 import { State } from "../../parts/state";
 import { useCall } from "../../parts/use_call";
 import { useJobChanges } from "../../parts/use_jobs";
@@ -73,13 +74,14 @@ function tableOf(tasks: Placed[]): string {
 
 // --- starts ------------------------------------------------------------------------
 
-function StartRow({ of: { name, attempt, role, task }, start }: { of: Placed; start: TaskAttempt }) {
-  const place = { job: name, attempt, role, index: task.taskIndex, retry: start.attemptId, name: "all" };
+function StartRow({ of: { name, attempt: number, role, task }, start }: { of: Placed; start: TaskAttempt }) {
+  const place = { job: name, attempt: number, role, index: task.taskIndex, retry: start.attemptId, name: "all" };
   return <tr>
     <td>{start.attemptId}</td><td>{start.attemptState}</td><td>{start.containerNodeName}</td><td>{time(start.currentAttemptLaunchedTime)}</td>
     <td class="number"><Lasted from={start.currentAttemptLaunchedTime} to={start.currentAttemptCompletedTime} /></td>
     <td class="number">{start.containerExitCode}</td>
-    <td>{start.containerId !== null && <a download={`${name}-${role}-${task.taskIndex}-${start.attemptId}.log`} href={addressOf("jobs.log", place).href}>{t("download")}</a>}</td>
+    <td>{start.containerId !== null && <button type="button"
+      onClick={() => void attempt(() => save(addressOf("jobs.log", place), `${name}-${role}-${task.taskIndex}-${start.attemptId}.log`))}>{t("download")}</button>}</td>
   </tr>;
 }
 
