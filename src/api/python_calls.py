@@ -19,7 +19,8 @@ from .._records import JobStatus, Why, make_status, make_why
 
 TYPES = {"TEXT": "str", "STATE": "str", "FLAG": "bool", "WHOLE": "int",
          "NUMBER": "float", "TEXTS": "Union[str, Iterable[str]]",
-         "OBJECT": "Mapping[str, Any]", "ANY": "Any"}
+         "OBJECT": "Mapping[str, Any]", "ANY": "Any",
+         "LIST": "Iterable[Mapping[str, Any]]"}
 #: Records that are more than an object of JSON: the type, and what makes it.
 RECORDS = {"Job": ("JobStatus", "make_status"), "JobWhy": ("Why", "make_why")}
 #: Of each kind of class: its name, "async", and how it waits.

@@ -15,7 +15,7 @@
 #include "server/streams/feed.h"
 #include "server/http/peer.h"
 #include "server/calls/quotas.h"
-#include "server/monitor/alerts.h"
+#include "server/alerts/alerts.h"
 #include "server/monitor/observed.h"
 
 #include <dirent.h>
@@ -176,7 +176,7 @@ static void end(scene *s)
   CHECK(s->platform.readers == NULL && s->platform.listeners == NULL);
   pai__loop_step_close(s->server.step);
   pai__alerts_free(&s->server);
-  pai__usage_sampler_free(&s->server);
+  pai__usage_sampler_free(s->server.usage_sampler);
   pai__count_free(&s->server);
   pai__quota_forget_uploads(&s->server);
   CHECK(pai_loop_run(s->server.loop) == PAI_OK);

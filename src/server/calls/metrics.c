@@ -346,7 +346,7 @@ static int write_use(pai__request *r, pai_job_id job, int64_t from, int64_t to)
   if (rc < 0)
     return rc;
   pai__json_put_object(&r->json, "use");
-  pai__usage_write(&r->json, &sum.sum);
+  pai__use_amounts_write(&r->json, &sum.sum);
   pai__usage_write_last(&r->json, &sum.sum);
   if (idle != NULL)
     pai__json_put_int(&r->json, "idleSince", idle->since / 1000);

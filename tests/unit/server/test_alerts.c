@@ -197,7 +197,7 @@ static void begin_hurried(scene *s)
 
 IN_SCENE(begin_hurried, a_look_each_minute)
 {
-  while (pai__alerts_of(s->server)->n == 0)
+  while (s->server->watched->states.n == 0)
     turn(s);
   hurry = false;
   expect(ask_after(s, HOUR + SECOND), 200,

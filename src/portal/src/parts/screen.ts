@@ -37,6 +37,7 @@ export interface Screen {
   terminal: Terminal;
   /** Makes it as large as its box. */
   fit: () => void;
+  close: () => void;
 }
 
 /** Puts a terminal into a box. */
@@ -46,5 +47,13 @@ export function openScreen(box: HTMLElement, isRead: boolean): Screen {
   terminal.loadAddon(addon);
   terminal.open(box);
   addon.fit();
-  return { terminal, fit: () => addon.fit() };
+  const theme = new MutationObserver(() => { terminal.options.theme = colours(); });
+  theme.observe(document.documentElement, { attributeFilter: ["class"] });
+  return {
+    terminal, fit: () => addon.fit(),
+    close() {
+      theme.disconnect();
+      terminal.dispose();
+    },
+  };
 }

@@ -35,7 +35,7 @@ function Shell({ name, place, isRead, onEnd }: { name: string; place: Place; isR
   const box = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
-    const { terminal, fit } = openScreen(box.current!, isRead);
+    const { terminal, fit, close } = openScreen(box.current!, isRead);
     const size = () => ({ columns: terminal.cols, rows: terminal.rows });
     const stream = new TaskStream({ job: name, ...place }, size(), bytes => terminal.write(bytes), onEnd);
     const watch = new ResizeObserver(fit);
@@ -48,7 +48,7 @@ function Shell({ name, place, isRead, onEnd }: { name: string; place: Place; isR
     return () => {
       watch.disconnect();
       stream.close();
-      terminal.dispose();
+      close();
     };
   }, []);
   return <div ref={box} class="terminal" role="group" aria-label={t("shellIn", `${place.role}/${place.index}`)} aria-describedby="terminal-keys" />;
