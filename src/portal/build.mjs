@@ -19,7 +19,7 @@ const TYPES = {
 const FIRST_VIEW = 120 * 1024, ALL = 900 * 1024; // bytes, packed
 
 const result = await build({
-  entryPoints: ["src/main.tsx", "src/parts/wait_worker.ts", "src/world/worker.ts", "src/styles.css"],
+  entryPoints: ["src/main.tsx", "src/parts/wait_worker.ts", "src/world/worker.ts", "src/plugin_frame.ts", "src/styles.css"],
   bundle: true, splitting: true, format: "esm", target: "es2022", minify: true,
   jsx: "automatic", jsxImportSource: "preact", legalComments: "none", logLevel: "warning",
   outdir: "files", write: false, metafile: true,
