@@ -20,7 +20,8 @@ const FIRST_VIEW = 120 * 1024, ALL = 900 * 1024; // bytes, packed
 
 const result = await build({
   entryPoints: [
-    "src/main.tsx", "src/parts/wait_worker.ts", "src/parts/language_worker.ts", "src/world/worker.ts", "src/styles.css",
+    "src/main.tsx", "src/parts/wait_worker.ts", "src/parts/language_worker.ts", "src/world/worker.ts",
+    "src/plugin_frame.ts", "src/styles.css",
   ],
   bundle: true, splitting: true, format: "esm", target: "es2022", minify: true,
   jsx: "automatic", jsxImportSource: "preact", legalComments: "none", logLevel: "warning",

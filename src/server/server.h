@@ -170,6 +170,8 @@ struct pai__request {
   const char *type;
   char log_offset[24]; /* offset of the first byte of a log, or "" */
   char *location;      /* Location header, or NULL */
+  char *policy;        /* Content-Security-Policy of a page that this portal
+                          frames, or NULL */
   char *cookie;        /* cookie to set, or NULL */
   char *stale;         /* cookie to delete, or NULL */
   int64_t wait;   /* microseconds until the client may retry; 0: unknown */

@@ -1,8 +1,10 @@
 // admin.mjs - accounts, groups, storages, the audit log and one's own account in Chromium
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { test } from "node:test";
 import { ADMIN, call, USER } from "./server.mjs";
-import { checkAccess, open, see, signIn, visit } from "./visit.mjs";
+import { checkAccess, forgive, open, see, signIn, visit } from "./visit.mjs";
 
 const rest = (method, path, body) => call(visit.server, method, path, body);
 const button = name => visit.page.getByRole("button", { name, exact: true });
@@ -199,4 +201,63 @@ test("administration in Chinese on a phone", async () => {
     await checkAccess(path);
   }
   await page.screenshot({ path: "time-phone.png" });
+});
+
+test("a plugin: its element, its attributes, a token that ends, and nothing of the portal", async () => {
+  const script = `customElements.define("pai-plugin", class extends HTMLElement {
+    connectedCallback() {
+      const of = name => this.getAttribute(name);
+      const probe = work => { try { return String(work()); } catch (error) { return error.name; } };
+      fetch(of("pai-rest-server-uri") + "/api/v2/jobs", { headers: { Authorization: "Bearer " + of("pai-rest-server-token") } })
+        .then(answer => answer.status, error => error.name).then(status => fetch("https://elsewhere.example/").then(() => "sent", () => "kept").then(sent => {
+          this.textContent = JSON.stringify({ status, sent, user: of("pai-user"), version: of("pai-version"), given: of("job"),
+            token: of("pai-rest-server-token"), cookie: probe(() => document.cookie), above: probe(() => parent.document.title), stored: probe(() => localStorage.length) });
+        }));
+    }
+  });`;
+  const plugins = createServer((_request, response) => response.setHeader("Content-Type", "text/javascript").end(script));
+  await new Promise(go => { plugins.listen(0, "127.0.0.1", go); });
+  const uri = `http://127.0.0.1:${plugins.address().port}/charts.js`;
+  writeFileSync(`${visit.server.root}/plugins.yaml`, `- {title: Charts, uri: ${uri}}\n- {title: Gone, uri: "http://127.0.0.1:1/gone.js"}\n`);
+  try {
+    const page = await signIn(USER, "/");
+    await page.getByRole("link", { name: "Charts" }).click();
+    await see("heading", "Charts");
+    const said = page.frameLocator("iframe").locator("pai-plugin");
+    await said.getByText("status").waitFor();
+    const { token, version, ...others } = JSON.parse(await said.innerText());
+    assert.deepEqual(others, { status: 200, sent: "kept", user: USER.name, given: null, cookie: "SecurityError", above: "SecurityError", stored: "SecurityError" });
+    assert.match(version, /^\d/);
+    const asked = (method, path) => fetch(visit.server.address + path, { method, headers: { Authorization: `Bearer ${token}` } });
+    assert.equal((await asked("GET", "/api/v2/tokens")).status, 403); // it makes no tokens of its own
+    assert.equal((await asked("POST", "/api/v2/tokens/application")).status, 403);
+    await checkAccess("plugin");
+    await page.screenshot({ path: "plugin.png" });
+    const revoked = page.waitForResponse(answer => answer.request().method() === "DELETE" && /\/tokens\//.test(answer.url()));
+    await page.getByRole("link", { name: "Jobs" }).click();
+    await revoked;
+    assert.equal((await asked("GET", "/api/v2/jobs")).status, 401);
+    const old = await fetch(`${visit.server.address}/plugin.html?index=1`, { redirect: "manual" });
+    assert.equal(old.headers.get("Location"), "/plugins/1");
+    await page.goto(`${visit.server.address}/plugins/0?job=mnist&onclick=x&pai-user=root`);
+    await said.getByText('"given":"mnist"').waitFor();
+    await said.getByText(`"user":"${USER.name}"`).waitFor();
+    await page.goto(`${visit.server.address}/plugins/7`);
+    await page.getByText("There is no such page.").waitFor();
+  } finally {
+    plugins.close();
+    forgive(/elsewhere\.example/); // what its policy forbade it, the console tells
+  }
+});
+
+test("a plugin's address cannot write headers or HTML", async () => {
+  for (const uri of ["https://a.example/x.js; script-src *", "https://a.example/\"><script>", "javascript:alert(1)", "//a.example/x.js", "https://u@a.example/x.js", ""]) {
+    writeFileSync(`${visit.server.root}/plugins.yaml`, JSON.stringify([{ title: "Evil", uri }]));
+    const answer = await fetch(`${visit.server.address}/plugin-frame/0`);
+    assert.notEqual(answer.status, 200, uri);
+    assert.doesNotMatch(answer.headers.get("Content-Security-Policy") ?? "", /\*/);
+    await assert.rejects(rest("GET", "/api/v2/plugins"), /plugin 1 of plugins.yaml/);
+  }
+  writeFileSync(`${visit.server.root}/plugins.yaml`, "");
+  assert.deepEqual(await rest("GET", "/api/v2/plugins"), []);
 });

@@ -31,6 +31,11 @@ afterEach(async () => {
   assert.deepEqual(found, []);
 });
 
+/** What the console said, and was to say. */
+export function forgive(text) {
+  problems = problems.filter(one => !text.test(one));
+}
+
 /** Opens an address in a new window, without a session. */
 export async function open(path = "/", options = {}) {
   context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", ...options });

@@ -5,6 +5,7 @@ import { lazy } from "./parts/lazy";
 import { Dialogs } from "./parts/dialog";
 import { attempt, Messages } from "./parts/messages";
 import { openPalette, Palette } from "./parts/palette";
+import { useCall } from "./parts/use_call";
 import { isLive } from "./live";
 import { parts } from "./router";
 import { signOut, type Who } from "./session";
@@ -17,6 +18,8 @@ interface Page {
   admin?: boolean;
   /** Not in the navigation. */
   hidden?: boolean;
+  /** Nothing without the next part of its address. */
+  inner?: boolean;
   show: ComponentType;
   /** What shows one of them: the address has a second part. */
   one?: ComponentType;
@@ -33,12 +36,21 @@ export const PAGES: Page[] = [
   { path: "alerts", text: "alerts", show: lazy(() => import("./pages/alerts"), "Alerts") },
   { path: "users", text: "users", admin: true, show: lazy(() => import("./pages/users/users"), "Users") },
   { path: "time", text: "timeTravel", hidden: true, show: lazy(() => import("./pages/time/time"), "Time") },
+  { path: "plugins", text: "plugins", hidden: true, inner: true, show: lazy(() => import("./pages/plugin"), "Plugin") },
   { path: "profile", text: "profile", hidden: true, show: lazy(() => import("./pages/profile/profile"), "Profile") },
 ];
 
 function Link({ page }: { page: Page }) {
   const isHere = (parts.value[0] ?? "") === page.path;
   return <li><a href={`/${page.path}`} aria-current={isHere ? "page" : undefined}>{t(page.text)}</a></li>;
+}
+
+/* Plugins that the administrator has listed, with their own titles. */
+function PluginLinks() {
+  const list = useCall("plugins.list", {});
+  return <>{(list.value ?? []).map(({ title }, i) => <li key={i}>
+    <a href={`/plugins/${i}`} aria-current={parts.value[0] === "plugins" && parts.value[1] === String(i) ? "page" : undefined}>{title}</a>
+  </li>)}</>;
 }
 
 function NoPage() {
@@ -59,7 +71,7 @@ export function Frame({ who }: { who: Who }) {
     <header>
       <strong><a href="/">OpenPAI</a></strong>
       <nav aria-label={t("menu")}>
-        <ul>{pages.filter(one => !one.hidden).map(one => <Link key={one.path} page={one} />)}</ul>
+        <ul>{pages.filter(one => !one.hidden).map(one => <Link key={one.path} page={one} />)}<PluginLinks /></ul>
       </nav>
       <div class="tools">
         <Bell />

@@ -296,6 +296,7 @@ const TEXTS = {
   andMore: ["and % more", "还有 % 个"],
   filterNodes: ["Filter by name, state or address", "按名称、状态或地址筛选"],
   showAll: ["Show all %", "显示全部 % 个"],
+  plugins: ["Plugins", "插件"],
   // Profile
   made: ["Created", "创建时间"],
   saved: ["Saved.", "已保存。"],
@@ -370,6 +371,7 @@ const TEXTS = {
   gpuHours: ["GPU hours so far", "已用 GPU 小时"],
   cpuHours: ["CPU hours so far", "已用 CPU 小时"],
   longestWait: ["Longest wait", "最长等待"],
+  workerFailed: ["A part of the portal could not be loaded. Load the page again.", "门户的一部分无法加载，请重新加载页面。"],
   // Time travel and what-if
   timeTravel: ["Time travel and what-if", "时间回溯与假设分析"],
   moment: ["Moment", "时刻"],

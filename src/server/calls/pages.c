@@ -117,6 +117,12 @@ void pai__do_pages_jobs(pai__request *r)
   pai__buf b;
 
   pai__buf_init(&b, &r->server->alloc);
+  if (strncmp(r->uri, "/plugin.html", 12) == 0) {
+    pai__buf_str(&b, "/plugins/");
+    pai__put_escaped(&b, query(r, "index"), "");
+    lead_to(r, &b);
+    return;
+  }
   put_page(&b, r);
   if (*query(r, "jobName") != '\0') { /* submit.html?op=resubmit */
     pai__buf_str(&b, "?clone=");

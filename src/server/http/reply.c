@@ -216,14 +216,15 @@ static void put_for_pages(const pai__request *r)
   if (r->type == NULL || strncmp(r->type, "text/html", 9) != 0)
     return;
   put(r, "Content-Security-Policy",
-      r->page != NULL
+      r->policy != NULL ? r->policy
+      : r->page != NULL
         ? "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; "
           "style-src 'self'; style-src-attr 'unsafe-inline'; "
-          "img-src 'self' data:; connect-src 'self'; "
+          "img-src 'self' data:; connect-src 'self'; frame-src 'self'; "
           "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
         : "default-src 'none'; style-src 'unsafe-inline'; "
           "frame-ancestors 'none'; base-uri 'none'");
-  put(r, "X-Frame-Options", "DENY");
+  put(r, "X-Frame-Options", r->policy != NULL ? "SAMEORIGIN" : "DENY");
   put(r, "Referrer-Policy", "no-referrer");
 }
 

@@ -188,6 +188,7 @@ static void free_request(pai__request *r)
   pai_error_free(r->err);
   pai__strfree(&s->alloc, r->job_name);
   pai__strfree(&s->alloc, r->location);
+  pai__strfree(&s->alloc, r->policy);
   pai__strfree(&s->alloc, r->cookie);
   pai__strfree(&s->alloc, r->stale);
   pai__strfree(&s->alloc, r->claimed);

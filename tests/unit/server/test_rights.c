@@ -86,9 +86,10 @@ static const row rows[] = {
     "/user-profile.html",
     ALL, 302, NULL },
   { "GET",
-    "/ /jobs /jobs/*path /submit /nodes /nodes/*path /virtual-clusters "
-    "/alerts /users /profile",
+    "/ /jobs /jobs/*path /submit /nodes /nodes/*path /time /virtual-clusters "
+    "/alerts /users /users/*path /plugins/*path /profile",
     ALL, 200, NULL },
+  { "GET", "/plugin-frame/:index", ALL, 404, NULL },
   { "GET", "/portal/:name", ALL, 404, NULL },
   { "GET", "/api/v2", ALL, 200, NULL },
   { "GET", "/api/v2/info", ALL, 200, NULL },
@@ -151,6 +152,7 @@ static const row rows[] = {
   { "PUT", AG("/:groupname/externalname"), ADMIN_PERSONS, 201,
     "{\"externalName\":\"x\"}" },
   { "GET", "/api/v2/audit", ADMINS, 200, NULL },
+  { "GET", "/api/v2/plugins", USERS, 200, NULL },
   { "GET", "/api/v2/storages", USERS, 200, NULL },
   { "GET", "/api/v2/storages/:name", USERS, 200, NULL },
   { "PUT", "/api/v2/storages/:name", ADMIN_PERSONS, 201,

@@ -36,7 +36,7 @@ function Opened({ who }: { who: Who }) {
   const [at, setAt] = useState(0);
   const lower = typed.toLowerCase();
   const choices: Choice[] = [
-    ...pagesOf(who).map(page => ({ text: t(page.text), to: `/${page.path}` }))
+    ...pagesOf(who).filter(page => !page.inner).map(page => ({ text: t(page.text), to: `/${page.path}` }))
       .filter(one => one.text.toLowerCase().includes(lower)),
     ...jobs.map(job => ({ text: `${job.username}~${job.name}`, to: jobAddress(`${job.username}~${job.name}`), state: job.state })),
   ];

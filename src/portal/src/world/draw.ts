@@ -50,12 +50,13 @@ export function draw(canvas: HTMLCanvasElement, picture: Picture, layout: Layout
       const path = byColour.get(colour) ?? new Path2D();
       byColour.set(colour, path);
       path.rect(x, y, cell, cell);
-      if (task === SICK) {
+      if (node.sick.includes(i)) {
         crosses.moveTo(x + 1, y + 1);
         crosses.lineTo(x + cell - 1, y + cell - 1);
         crosses.moveTo(x + cell - 1, y + 1);
         crosses.lineTo(x + 1, y + cell - 1);
-      } else if (look.job !== null && task >= 0 && picture.tasks[task]!.job === look.job) {
+      }
+      if (look.job !== null && task >= 0 && picture.tasks[task]!.job === look.job) {
         marks.rect(x, y, cell, cell);
       }
     });

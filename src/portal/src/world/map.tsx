@@ -7,7 +7,7 @@ import { colouring, isMeasured, RANGES, type Mode } from "./colours";
 import { draw, type Readings } from "./draw";
 import { cornerOf, layoutOf, spotAt, type Spot } from "./layout";
 import { Legend } from "./legend";
-import { FREE, nameIn, SICK, type MapJob, type Picture } from "./picture";
+import { FREE, nameIn, type MapJob, type Picture } from "./picture";
 
 function jobAt(picture: Picture, spot: Spot | null): number | null {
   const task = spot === null ? undefined : picture.tasks[picture.nodes[spot.node]?.cells[spot.cell] ?? FREE];
@@ -22,7 +22,7 @@ function textOf(picture: Picture, spot: Spot, mode: Mode, readings: Readings): s
   return [
     `${node.name} ${t(node.unit === "gpu" ? "gpuNumber" : "cpuNumber", spot.cell)}`,
     node.state !== "up" ? `${node.state}${node.why ? `: ${node.why}` : ""}` : "",
-    task === SICK ? t("sickCell") : task === FREE ? t("freeCell") : "",
+    node.sick.includes(spot.cell) ? t("sickCell") : "", task === FREE ? t("freeCell") : "",
     job === undefined ? "" : [job.name, job.vc, duration((picture.now - job.since) / 1e6)].filter(Boolean).join(", "),
     value !== undefined && isMeasured(mode) ? `${Math.round(value)} ${RANGES[mode as keyof typeof RANGES][2]}` : "",
   ].filter(Boolean).join(" · ");

@@ -14,6 +14,8 @@ export interface MapNode {
   unit: "gpu" | "cpu";
   /** Of each cell, which of the picture's tasks has it, or FREE or SICK. */
   cells: number[];
+  /** Faulty cells, also those that a task still has. */
+  sick: number[];
   cpus: number;
   freeCpus: number;
   memory: number;
@@ -79,10 +81,11 @@ function jobOf(request: Request, since: number): MapJob {
 function nodeOf(node: SchedNode): MapNode {
   const unit = node.gpus > 0 ? "gpu" : "cpu";
   const cells = Array<number>(unit === "gpu" ? node.gpus : node.cpus).fill(FREE);
-  for (const gpu of unit === "gpu" ? node.sick_gpus : [])
+  const sick = unit === "gpu" ? node.sick_gpus : [];
+  for (const gpu of sick)
     cells[gpu] = SICK;
   return {
-    name: node.name, state: node.state, unit, cells,
+    name: node.name, state: node.state, unit, cells, sick,
     cpus: node.cpus, freeCpus: node.free_cpus, memory: node.memory, freeMemory: node.free_memory,
     ...node.why !== undefined && { why: node.why },
   };

@@ -1,5 +1,6 @@
 // world.ts - a worker with the scheduler's state, for pages to ask
 import { useEffect, useRef } from "preact/hooks";
+import { t } from "../texts";
 import type { Question, Questions, Reply } from "./worker";
 
 const address = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)!.content;
@@ -24,7 +25,7 @@ export class World {
     });
     this.#worker.addEventListener("error", event => {
       for (const one of this.#waiting.values())
-        one.failed(new Error(event.message || "The worker could not be loaded."));
+        one.failed(new Error(event.message || t("workerFailed")));
       this.#waiting.clear();
     });
   }

@@ -97,8 +97,8 @@ function Reading({ log }: { log: Log }) {
 export function Time() {
   const world = useWorld();
   const log = useLog(world);
-  const given = parameters.value.get("at");
-  const at = given === null ? null : Number(given) * 1e6;
+  const given = Math.round(Number(parameters.value.get("at"))); // seconds; what is none is now
+  const at = given > 0 ? given * 1e6 : null;
   const now = useNow(world, at === null);
   const past = usePast(world, at, log.span !== undefined);
   const { picture, error } = at === null ? now : past;
