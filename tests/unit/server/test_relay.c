@@ -20,6 +20,18 @@
 #define ANSWER                                                  \
   "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" \
   "Upgrade: openpai-stream\r\n\r\n"
+#define ASK_WEB                                                          \
+  "GET /api/v2/jobs/alice~mnist/taskRoles/w/taskIndex/0/stream HTTP/1.1" \
+  "\r\nHost: x\r\nAuthorization: Bearer alice\r\n"                       \
+  "Connection: Upgrade\r\nUpgrade: websocket\r\n"                        \
+  "Sec-WebSocket-Version: 13\r\n"                                        \
+  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"                      \
+  "Sec-WebSocket-Protocol: openpai-stream\r\n\r\n"
+#define ANSWER_WEB                                              \
+  "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" \
+  "Upgrade: websocket\r\n"                                      \
+  "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"      \
+  "Sec-WebSocket-Protocol: openpai-stream\r\n\r\n"
 #define LOST "\x13\0\0\x14\4\0the task has ended"
 
 enum { HOUR = 3600, MUCH = 3 << 20 };
@@ -208,6 +220,13 @@ static void enter(play *p)
   begin_play(p);
   say_bytes(p, ASK, strlen(ASK));
   hear_bytes(p, ANSWER, strlen(ANSWER));
+}
+
+static void enter_web(play *p)
+{
+  begin_play(p);
+  say_bytes(p, ASK_WEB, strlen(ASK_WEB));
+  hear_bytes(p, ANSWER_WEB, strlen(ANSWER_WEB));
 }
 
 static void leave_all(play *p)
@@ -445,6 +464,130 @@ TEST_IN(a_server_that_ends, play, p, enter, leave_all)
 
 /* Warnings of TLS, more than anybody needs: who sends them is served, in turn
  * with others. */
+/* --- as a WebSocket -------------------------------------------------------------- */
+
+/* Frames with a mask of zeros are as they look. */
+#define MASK "\0\0\0\0"
+
+TEST_IN(frames_both_ways, play, p, enter_web, leave_all)
+{
+  char bytes[64];
+
+  task_says(p, "\x10\0\0\1\0", 5);
+  hear_bytes(p, "\x82\5\x10\0\0\1\0", 7);
+  say_bytes(p, "\x02\x82" MASK "wo\x89\x81" MASK "?\x80\x83" MASK "rds", 24);
+  for (size_t n = 0; n < 5;)
+    n += task_hears(p, bytes + n, sizeof(bytes) - n);
+  assert_memory_equal(bytes, "words", 5);
+  hear_bytes(p, "\x8a\1?", 3);
+  task_says(p, "\x13\0\0\2\1\7", 6);
+  (void)close(p->task);
+  p->task = -1;
+  hear_bytes(p, "\x82\6\x13\0\0\2\1\7\x88\2\x03\xe8", 12);
+  while (!p->over)
+    step(p);
+  assert_int_equal(p->seen.len, 0);
+}
+
+TEST_IN(a_task_that_goes_is_told_as_a_frame, play, p, enter_web, leave_all)
+{
+  (void)close(p->task);
+  p->task = -1;
+  hear_bytes(p, "\x82\x18", 2);
+  hear_bytes(p, LOST, sizeof(LOST) - 1);
+  hear_bytes(p, "\x88\2\x03\xe8", 4);
+}
+
+/* By its own wish, or because it breaks the rules: the task has its end at
+ * once, and the client may still hear the close. */
+TEST(a_client_who_closes)
+{
+  static const struct {
+    const char *said, *heard;
+    size_t len;
+  } rows[] = {
+    { "\x88\x80" MASK, "\x88\2\x03\xe8", 6 },
+    { "\x88\x82" MASK "\x0f\xa1", "\x88\2\x0f\xa1", 8 },
+    { "\x82\1x", "\x88\2\x03\xea", 3 },
+    { "\x81\x80" MASK, "\x88\2\x03\xeb", 6 },
+  };
+
+  for (size_t i = 0; i < PAI__LEN(rows); i++) {
+    play p;
+
+    enter_web(&p);
+    task_says(&p, "\x10\0\0\1\0", 5);
+    hear_bytes(&p, "\x82\5\x10\0\0\1\0", 7);
+    say_bytes(&p, rows[i].said, rows[i].len);
+    say_bytes(&p, "\x82\x81" MASK "x", 7); /* after the end: not heard */
+    hear_bytes(&p, rows[i].heard, 4);
+    await_task_end(&p);
+    while (!p.over)
+      step(&p);
+    leave_all(&p);
+  }
+}
+
+/* It neither reads nor goes: it has its time. */
+TEST_IN(a_client_who_closes_and_stays, play, p, enter_web, leave_all)
+{
+  say_bytes(p, "\x88\x80" MASK, 6);
+  hear_bytes(p, "\x88\2\x03\xe8", 4);
+  while (!is_cut(p->fd))
+    turn(&p->s);
+}
+
+TEST_IN(much_as_frames, play, p, enter_web, leave_all)
+{
+  static char much[MUCH];
+  size_t said = 0, got = 0, at = 0;
+
+  for (size_t i = 0; i < MUCH; i++)
+    much[i] = (char)(i * 7 >> 3);
+  for (size_t i = 0; i + 4 + 65535 <= MUCH; i += 4 + 65535)
+    memcpy(much + i, "\x11\0\xff\xff", 4);
+  while (got < MUCH) {
+    const unsigned char *head;
+    size_t len, size;
+    ssize_t n = said < MUCH ? write(p->task, much + said, MUCH - said) : 0;
+
+    said += n > 0 ? (size_t)n : 0;
+    (void)!pai_loop_dispatch(p->s.loop);
+    take(p);
+    for (; p->seen.len - at >= 4; at += len + size) {
+      head = (const unsigned char *)p->seen.data + at;
+      assert_int_equal(head[0], 0x82);
+      size = head[1] < 126 ? 2 : 4;
+      len = head[1] < 126 ? head[1] : (size_t)head[2] << 8 | head[3];
+      if (p->seen.len - at < size + len)
+        break;
+      assert_memory_equal(head + size, much + got, len);
+      got += len;
+    }
+  }
+  assert_int_equal(got, MUCH);
+}
+
+TEST_IN(a_server_that_ends_closes, play, p, enter_web, leave_all)
+{
+  static const char close_frame[] = "\x88\2\x03\xe9";
+
+  task_says(p, "\x10\0\0\1\0", 5);
+  hear_bytes(p, "\x82\5\x10\0\0\1\0", 7);
+  close_server(&p->s);
+  while (!p->over) {
+    char bytes[200];
+    ssize_t n = gnutls_record_recv(p->tls, bytes, sizeof(bytes));
+
+    if (n > 0)
+      pai__buf_add(&p->seen, bytes, (size_t)n);
+    else if (n != GNUTLS_E_AGAIN)
+      p->over = true;
+  }
+  assert_true(p->seen.len > 4);
+  assert_memory_equal(p->seen.data + p->seen.len - 4, close_frame, 4);
+}
+
 TEST(many_warnings)
 {
   static const char get[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
