@@ -154,13 +154,11 @@ enum {
   PAI_SCOPE_READ = 1,   /**< read what its user may read */
   PAI_SCOPE_SUBMIT = 2, /**< submit jobs, and change the user's own jobs */
   PAI_SCOPE_ADMIN = 4,  /**< use administrator rights, if the user has them */
-  PAI_SCOPE_ALL = 7,    /**< all of these three */
-  PAI_SCOPE_ALERTS = 8  /**< send alerts to the platform, if the user is an
-                             administrator, and nothing else.  @since 0.1 */
+  PAI_SCOPE_ALL = 7,    /**< these three */
+  PAI_SCOPE_ALERTS = 8  /**< send alerts, if the user is an administrator */
 };
 
-/** The scope named "read", "submit", "admin" or "alerts"; 0: unknown name.
- *  @since 0.1 */
+/** The scope "read", "submit", "admin" or "alerts"; 0: none.  @since 0.1 */
 PAI_API unsigned pai_scope_of(const char *name);
 
 /** The user of a valid token; texts are valid until accounts change. */

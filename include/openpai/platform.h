@@ -250,6 +250,30 @@ PAI_API PAI_NODISCARD int pai_platform_sync(pai_platform *platform,
                                             pai_sync_cb cb, void *user_data);
 
 /**
+ * Keeps a text in the platform's database, e.g. the state of a host that must
+ * survive a restart; it replaces an earlier text of that name.  The change is
+ * durable when pai_platform_sync() calls back with PAI_OK.
+ * @param name  1 to 64 of a-z 0-9 _ - .
+ * @param text  NULL: forget it
+ * @return PAI_OK; PAI_EINVAL: invalid name; PAI_ENOTSUP: the platform has no
+ *         database; PAI_ENOMEM
+ * @since 0.1
+ */
+PAI_API PAI_NODISCARD int pai_platform_keep_text(pai_platform *platform,
+                                                 const char *name,
+                                                 const char *text,
+                                                 pai_error **err);
+/** Writes the durable text of that name.
+ *  @return PAI_OK; PAI_EINVAL: invalid name; PAI_ENOTFOUND: there is none;
+ *          PAI_ENOTSUP; PAI_EIO; PAI_ENOMEM; the return value of @p write
+ *  @since 0.1 */
+PAI_API PAI_NODISCARD int pai_platform_kept_text(pai_platform *platform,
+                                                 const char *name,
+                                                 pai_write_cb write,
+                                                 void *user_data,
+                                                 pai_error **err);
+
+/**
  * Registers a callback for the events of one job, or of all jobs with job 0,
  * in addition to pai_platform_options.on_event.  The return value of @p cb is
  * ignored.  Events are delivered when they are durable.  A durable platform

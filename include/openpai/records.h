@@ -223,32 +223,6 @@ PAI_API PAI_NODISCARD int pai_platform_untag(pai_platform *platform,
                                              pai_job_id job, const char *tag,
                                              pai_error **err);
 
-/* --- texts of the host ---------------------------------------------------- */
-
-/**
- * Keeps a text in the platform's database, e.g. the state of a host that must
- * survive a restart; it replaces an earlier text of that name.  The change is
- * durable when pai_platform_sync() calls back with PAI_OK.
- * @param name  1 to 64 of a-z 0-9 _ - .
- * @param text  NULL: forget it
- * @return PAI_OK; PAI_EINVAL: invalid name; PAI_ENOTSUP: the platform has no
- *         database; PAI_ENOMEM
- * @since 0.1
- */
-PAI_API PAI_NODISCARD int pai_platform_keep_text(pai_platform *platform,
-                                                 const char *name,
-                                                 const char *text,
-                                                 pai_error **err);
-/** Writes the durable text of that name.
- *  @return PAI_OK; PAI_EINVAL: invalid name; PAI_ENOTFOUND: there is none;
- *          PAI_ENOTSUP; PAI_EIO; PAI_ENOMEM; the return value of @p write
- *  @since 0.1 */
-PAI_API PAI_NODISCARD int pai_platform_kept_text(pai_platform *platform,
-                                                 const char *name,
-                                                 pai_write_cb write,
-                                                 void *user_data,
-                                                 pai_error **err);
-
 /* --- tasks and counters -------------------------------------------------- */
 
 /** A task of a live job.  Texts are valid during the call. */

@@ -1,8 +1,6 @@
 /* kept_texts.c - texts that the host keeps in the database */
 #include "platform/platform.h"
 
-#include <openpai/records.h>
-
 #include <stdio.h>
 #include <string.h>
 

@@ -164,30 +164,6 @@ int pai__alert_matchers_add(pai__alert_matchers *m, const char *name,
   return rc;
 }
 
-int pai__alert_matchers_parse(pai__alert_matchers *m, const char *text,
-                              pai_error **err)
-{
-  size_t name = strcspn(text, "=!"), len;
-  const char *value = text + name;
-  bool negative = *value == '!', regex;
-
-  regex = value[0] != '\0' && value[1] == '~';
-  if (*value == '\0' || (negative && value[1] != '=' && value[1] != '~')) {
-    (void)pai__fail(err, PAI_EINVAL, "\"%.64s\" is not a matcher", text);
-    pai__error_help(err, "write NAME=VALUE, NAME!=VALUE, NAME=~REGEX or "
-                         "NAME!~REGEX");
-    return PAI_EINVAL;
-  }
-  value += negative || regex ? 2 : 1;
-  len = strlen(value);
-  if (len >= 2 && value[0] == '"' && value[len - 1] == '"') {
-    value++;
-    len -= 2;
-  }
-  return pai__alert_matchers_add(m, text, name, value, len, negative, regex,
-                                 err);
-}
-
 bool pai__alert_matchers_match(const pai__alert_matchers *m,
                                pai__alert_labels labels)
 {

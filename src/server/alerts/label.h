@@ -59,10 +59,6 @@ void pai__alert_matchers_dispose(pai__alert_matchers *m);
 int pai__alert_matchers_add(pai__alert_matchers *m, const char *name,
                             size_t name_len, const char *value, size_t len,
                             bool negative, bool regex, pai_error **err);
-/* Parses NAME=VALUE, NAME!=VALUE, NAME=~REGEX or NAME!~REGEX, as amtool does;
- * quotes around the value may be missing. */
-int pai__alert_matchers_parse(pai__alert_matchers *m, const char *text,
-                              pai_error **err);
 bool pai__alert_matchers_match(const pai__alert_matchers *m,
                                pai__alert_labels labels);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define SECOND INT64_C(1000000)
-enum { FIRST_WAIT = 5, MOST_TRIES = 9 }; /* 5 s, 10 s, ... : 43 minutes */
+enum { FIRST_WAIT = 5, MOST_TRIES = 9 }; /* 5 s, 10 s, ... : 21 minutes */
 
 struct pai__outgoing {
   pai__outgoing *next;

@@ -97,21 +97,22 @@ static bool read_body(pai__request *r,
  * to; those are not taken for others. */
 static bool is_ours(const pai__watched *w, const received *one)
 {
+  const char *name = pai__alert_labels_get(one->all, "alertname"),
+             *job = pai__alert_labels_get(one->all, "job_name");
+
   for (size_t i = 0; i < w->states.n; i++) {
+    const pai__alert *own = &w->states.list[i]->alert;
     pai__alert_view view;
     size_t same = 0;
 
-    if (w->states.list[i]->alert.outside)
+    if (own->outside || strcmp(own->name, name) != 0 ||
+        (own->job != NULL && strstr(job, own->job) == NULL))
       continue;
-    pai__alert_view_of(&view, w, &w->states.list[i]->alert);
-    if (view.labels.n != one->all.n ||
-        strcmp(view.at[0].value,
-               pai__alert_labels_get(one->all, "alertname")) != 0)
-      continue;
+    pai__alert_view_of(&view, w, own);
     for (size_t k = 0; k < view.labels.n; k++)
       same += strcmp(pai__alert_labels_get(one->all, view.at[k].name),
                      view.at[k].value) == 0;
-    if (same == view.labels.n)
+    if (same == view.labels.n && same == one->all.n)
       return true;
   }
   return false;

@@ -341,7 +341,7 @@ class Alerts(served.ServedTest):
         server = self.serve()
         said = ""
         while "cannot send alerts (mail)" not in said:
-            said = server.stdout.readline()
+            said = server.stderr.readline()
             self.assertNotEqual(said, "")
         self.assertTrue(box.mails.empty())
         # unless the settings say otherwise; the running server reads them
@@ -373,7 +373,7 @@ class Alerts(served.ServedTest):
 
     def refused(self, text, *wanted):
         (self.root / "alerts.yaml").write_text(text)
-        result = self.run_cli("serve", "--listen", "127.0.0.1:0", timeout=60)
+        result = self.run_cli("serve", "--listen", "127.0.0.1:0")
         self.assertNotEqual(result.returncode, 0)
         for part in wanted:
             self.assertIn(part, result.stdout + result.stderr)
@@ -406,7 +406,7 @@ class Alerts(served.ServedTest):
         server = self.serve()
         said = ""
         while "private address" not in said:
-            said = server.stdout.readline()
+            said = server.stderr.readline()
             self.assertNotEqual(said, "")
         self.assertTrue(self.hook.posted.empty())
         self.end(server)

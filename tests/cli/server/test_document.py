@@ -26,7 +26,8 @@ STANDS_FOR = {
 # Streams without an end, what is no text, and what there is not.
 PASSED_OVER = {
     "/api/v2/jobs/{job}/file", "/api/v2/events",
-    "/api/v2/jobs/{job}/metrics/stream", "/api/v2/nodes/{node}/metrics/stream", "/api/v2/backup", "/api/internal/tail-logs/{log}",
+    "/api/v2/jobs/{job}/metrics/stream", "/api/v2/nodes/{node}/metrics/stream", "/api/v2/backup",
+    "/api/v2/alerts/{fingerprint}", "/api/internal/tail-logs/{log}",
     "/api/v2/jobs/{job}/taskRoles/{role}/taskIndex/{index}/stream"}
 
 # What the job has not, for want of code.

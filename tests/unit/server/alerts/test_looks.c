@@ -3,7 +3,7 @@
  * and who is told; a clock that the test moves, and GPUs that are as busy as it
  * says.
  */
-#include "asked.h"
+#include "../asked.h"
 
 #include "server/alerts/alerts.h"
 #include "server/alerts/states.h"
