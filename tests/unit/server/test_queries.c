@@ -323,7 +323,7 @@ WITH_CODE(begin_obliging, the_document_has_them)
 {
   pai_oidc_options o;
 
-  assert_int_equal(check_document(s), 38);
+  assert_int_equal(check_document(s), 40);
   expect(
     GET(s, "/api/v2/openapi.json"), 200,
     "{\"name\":\"state\",\"in\":\"query\",\"description\":\"jobs in these "
@@ -340,5 +340,5 @@ WITH_CODE(begin_obliging, the_document_has_them)
          "\"schema\":{\"$ref\":\"#/components/schemas/Job\"}");
   end_with_code(s);
   begin_with_oidc(s, &o);
-  assert_int_equal(check_document(s), 41);
+  assert_int_equal(check_document(s), 43);
 }

@@ -282,7 +282,8 @@ static const char *stand_in(const char *name, size_t len)
     { "token", "some" },      { "username", "alice" }, { "groupname", "g" },
     { "path", "a/b" },        { "log", "x" },          { "v1job", "mnist" },
     { "vc", "research" },     { "node", "box" },       { "item", "i" },
-    { "label", "l" },
+    { "label", "l" },         { "tag", "t" },          { "id", "i" },
+    { "fingerprint", "f" },
   };
 
   for (size_t i = 0; i < PAI__LEN(texts); i++)
