@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh - try the portal in Chromium
 #
-# Usage: run.sh PROGRAM FOLDER
+# Usage: run.sh PROGRAM FOLDER [TEST.mjs]
 #
 # FOLDER gets the packages of npm and the screenshots. Exit status: 0 all held,
 # 1 something failed, 77 npm, the registry or Chromium is missing.
@@ -24,4 +24,4 @@ if ! cmp -s package-lock.json node_modules/.lock; then
     { tail -n 5 npm.log; skip "npm cannot install packages"; }
   cp package-lock.json node_modules/.lock
 fi
-OPENPAI_PROGRAM=$program exec node --test --test-reporter=spec portal.mjs
+OPENPAI_PROGRAM=$program exec node --test --test-reporter=spec "${3:-portal.mjs}"

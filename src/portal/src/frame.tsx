@@ -26,6 +26,7 @@ export const PAGES: Page[] = [
   { path: "submit", text: "submit", show: lazy(() => import("./pages/submit"), "Submit") },
   { path: "nodes", text: "nodes", show: lazy(() => import("./pages/nodes"), "Nodes") },
   { path: "virtual-clusters", text: "virtualClusters", show: lazy(() => import("./pages/virtual_clusters"), "VirtualClusters") },
+  { path: "marketplace", text: "marketplace", show: lazy(() => import("./pages/marketplace"), "Marketplace") },
   { path: "alerts", text: "alerts", show: lazy(() => import("./pages/alerts"), "Alerts") },
   { path: "users", text: "users", admin: true, show: lazy(() => import("./pages/users"), "Users") },
   { path: "profile", text: "profile", hidden: true, show: lazy(() => import("./pages/profile"), "Profile") },

@@ -86,8 +86,8 @@ static const row rows[] = {
     "/user-profile.html",
     ALL, 302, NULL },
   { "GET",
-    "/ /jobs /jobs/*path /submit /nodes /virtual-clusters /alerts /users "
-    "/profile",
+    "/ /jobs /jobs/*path /submit /nodes /virtual-clusters /marketplace "
+    "/marketplace/:item /alerts /users /profile",
     ALL, 200, NULL },
   { "GET", "/portal/:name", ALL, 404, NULL },
   { "GET", "/api/v2", ALL, 200, NULL },

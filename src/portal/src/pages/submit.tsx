@@ -5,6 +5,7 @@ import { bytes, duration } from "../format";
 import { checker, demandOf, isV1, type Demand, type Diagnostic } from "../parts/check";
 import { Editor } from "../parts/editor";
 import { attempt, tell } from "../parts/messages";
+import { TemplatePicker } from "../parts/template_picker";
 import { useWait } from "../parts/use_wait";
 import { fullName, go, jobAddress, parameters } from "../router";
 import { t } from "../texts";
@@ -49,7 +50,9 @@ function Problems({ list }: { list: Diagnostic[] }) {
 
 export function Submit() {
   const clone = parameters.value.get("clone");
-  const [text, setText] = useState(() => clone === null ? withNewName(TEMPLATES[0]!.text) : "");
+  const item = parameters.value.get("template");
+  const example = TEMPLATES.find(one => one.name === parameters.value.get("example")) ?? TEMPLATES[0]!;
+  const [text, setText] = useState(() => clone === null && item === null ? withNewName(example.text) : "");
   const [problems, setProblems] = useState<Diagnostic[]>([]);
   const [demand, setDemand] = useState<Demand | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -59,6 +62,10 @@ export function Submit() {
     if (clone !== null)
       void attempt(async () => setText(withNewName(String(await call("jobs.config", { job: clone, format: "yaml" })))));
   }, [clone]);
+  useEffect(() => {
+    if (item !== null)
+      void attempt(async () => setText(withNewName((await call("marketplace.show", { item })).protocol ?? "")));
+  }, [item]);
   useEffect(() => {
     void checker().then(Job => setDemand(demandOf(Job, text)));
   }, [text]);
@@ -70,7 +77,7 @@ export function Submit() {
   async function submit(): Promise<void> {
     setBusy(true);
     await attempt(async () => {
-      const made = await call("jobs.submit", { body: await converted(text) });
+      const made = await call("jobs.submit", { body: await converted(text), ...item !== null && { template: item } });
       go(jobAddress(fullName(made.name)));
     });
     setBusy(false);
@@ -87,9 +94,7 @@ export function Submit() {
       <button type="button" class="main" disabled={isBusy || text.trim() === ""} onClick={() => void submit()}>{t("submitJob")}</button>
     </div>
     <div class="filters">
-      <label>{t("example")} <select onChange={event => setText(withNewName(TEMPLATES[Number(event.currentTarget.value)]!.text))}>
-        {TEMPLATES.map((one, i) => <option key={one.name} value={i}>{one.name}</option>)}
-      </select></label>
+      <TemplatePicker item={item} onPick={text => setText(withNewName(text))} />
       <label class="button">{t("upload")}<input type="file" class="hidden" accept=".yaml,.yml,.json" onChange={event => void open(event)} /></label>
       {demand !== null && <span class="hint">{t("asksFor", demand.gpus, demand.cpus, bytes(demand.memory))}</span>}
       <Wait text={text} />
