@@ -20,7 +20,7 @@ cp -R "$root/src/portal/src" "$root/src/portal/package.json" "$root/src/portal/p
 cp -R "$js" "$out/openpai"
 cp "$js/../portal.wasm" "$out"
 mkdir -p "$out/src/examples"
-cp "$root/examples/jobs/hello.yaml" "$out/src/examples"
+cp "$root"/examples/templates/*.yaml "$out/src/examples"
 "${PYTHON:-python3}" -B "$root/src/api/typescript_calls.py" "$out/src" ways
 
 cd "$out"

@@ -97,7 +97,7 @@ export function activate(context: vscode.ExtensionContext): void {
   command("cluster.refresh", () => clusters.refresh());
   command("cluster.dashboard.open", () => openPortal(clusters));
   command("cluster.job.list", () => openPortal(clusters, "/job-list.html"));
-  command("cluster.job.create-config", () => createConfig(context));
+  command("cluster.job.create-config", () => createConfig(context, clusters));
   trusted("cluster.job.submit", (uri?: vscode.Uri) => submitFile(clusters, tree, uri));
   trusted("job.submit.code", (uri?: vscode.Uri) => submitWithCode(clusters, tree, uri));
   trusted("cluster.job.simulate", (uri?: vscode.Uri) => runHere(clusters, uri));

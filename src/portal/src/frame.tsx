@@ -33,6 +33,7 @@ export const PAGES: Page[] = [
   { path: "nodes", text: "nodes", show: lazy(() => import("./pages/nodes"), "Nodes"),
     one: lazy(() => import("./pages/machine"), "Machine") },
   { path: "virtual-clusters", text: "virtualClusters", show: lazy(() => import("./pages/virtual_clusters"), "VirtualClusters") },
+  { path: "marketplace", text: "marketplace", show: lazy(() => import("./pages/marketplace"), "Marketplace") },
   { path: "alerts", text: "alerts", show: lazy(() => import("./pages/alerts"), "Alerts") },
   { path: "users", text: "users", admin: true, show: lazy(() => import("./pages/users/users"), "Users") },
   { path: "time", text: "timeTravel", hidden: true, show: lazy(() => import("./pages/time/time"), "Time") },

@@ -87,7 +87,8 @@ static const row rows[] = {
     ALL, 302, NULL },
   { "GET",
     "/ /jobs /jobs/*path /submit /nodes /nodes/*path /time /virtual-clusters "
-    "/alerts /users /users/*path /plugins/*path /profile",
+    "/marketplace /marketplace/:item /alerts /users /users/*path "
+    "/plugins/*path /profile",
     ALL, 200, NULL },
   { "GET", "/plugin-frame/:index", ALL, 404, NULL },
   { "GET", "/portal/:name", ALL, 404, NULL },

@@ -8,6 +8,7 @@ import type { Clusters } from "../clusters/store";
 import type { Explanations } from "../editor/configs";
 import { openTerminal } from "../editor/terminal";
 import { CallError } from "../helper/errors";
+import { itemOf } from "./create";
 import { copyName, jobId, looksLikeJob, nameIn, renameJob } from "./names";
 import type { JobTree } from "./tree";
 import { waitOfNew, waitText } from "./waits";
@@ -49,7 +50,7 @@ async function isFit(document: vscode.TextDocument): Promise<boolean> {
 
 /** Submits a text; a name that is taken is counted on, after a question. */
 export async function submitText(clusters: Clusters, tree: JobTree, text: string,
-  options: { name?: string; like?: string; workDir?: string } = {}): Promise<void> {
+  options: { name?: string; like?: string; workDir?: string; template?: string } = {}): Promise<void> {
   if (clusters.current.url === undefined)
     await clusters.startPlatform();
   try {
@@ -93,7 +94,7 @@ export async function submitFile(clusters: Clusters, tree: JobTree, file?: vscod
   const near = clusters.current.url === undefined && document.uri.scheme === "file";
   if (await isFit(document))
     await submitText(clusters, tree, document.getText(), {
-      like: cloned.get(document), ...near ? { workDir: path.dirname(document.uri.fsPath) } : {},
+      like: cloned.get(document), template: itemOf.get(document), ...near ? { workDir: path.dirname(document.uri.fsPath) } : {},
     });
 }
 

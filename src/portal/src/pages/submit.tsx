@@ -8,6 +8,7 @@ import type { Findings, Fix, Problem } from "../parts/editor_language";
 import { Failed } from "../parts/failed";
 import { demandOf, isV1, jobFiles, useJobFiles, type JobFiles } from "../parts/job_files";
 import { attempt, tell, textOf } from "../parts/messages";
+import { TemplatePicker } from "../parts/template_picker";
 import { fullName, go, jobAddress, parameters } from "../router";
 import { t } from "../texts";
 import type { Form } from "./submit/field";
@@ -91,7 +92,9 @@ function useForm(files: JobFiles | undefined, text: string, setText: (text: stri
 
 export function Submit() {
   const clone = parameters.value.get("clone");
-  const [text, setText] = useState(() => clone === null ? withNewName(TEMPLATES[0]!.text) : "");
+  const item = parameters.value.get("template");
+  const example = TEMPLATES.find(one => one.name === parameters.value.get("example")) ?? TEMPLATES[0]!;
+  const [text, setText] = useState(() => clone === null && item === null ? withNewName(example.text) : "");
   const [findings, setFindings] = useState<Findings>();
   const [isBusy, setBusy] = useState(false);
   const handle = useRef<EditorHandle | null>(null);
@@ -104,6 +107,10 @@ export function Submit() {
     if (clone !== null)
       void attempt(async () => setText(withNewName(String(await call("jobs.config", { job: clone, format: "yaml" })))));
   }, [clone]);
+  useEffect(() => {
+    if (item !== null)
+      void attempt(async () => setText(withNewName((await call("marketplace.show", { item })).protocol ?? "")));
+  }, [item]);
   function onChange(now: string): void {
     setText(now);
     if (isV1(now))
@@ -112,7 +119,7 @@ export function Submit() {
   async function submit(): Promise<void> {
     setBusy(true);
     await attempt(async () => {
-      const made = await call("jobs.submit", { body: await converted(text) });
+      const made = await call("jobs.submit", { body: await converted(text), ...item !== null && { template: item } });
       go(jobAddress(fullName(made.name)));
     });
     setBusy(false);
@@ -131,9 +138,7 @@ export function Submit() {
       <button type="button" class="main" disabled={isBusy || text.trim() === ""} onClick={() => void submit()}>{t("submitJob")}</button>
     </div>
     <div class="filters">
-      <label>{t("example")} <select onChange={event => setText(withNewName(TEMPLATES[Number(event.currentTarget.value)]!.text))}>
-        {TEMPLATES.map((one, i) => <option key={one.name} value={i}>{one.name}</option>)}
-      </select></label>
+      <TemplatePicker item={item} onPick={text => setText(withNewName(text))} />
       <label class="button">{t("upload")}<input type="file" class="hidden" accept=".yaml,.yml,.json" onChange={event => void open(event)} /></label>
       <button type="button" onClick={() => saveText(text, `${String(form?.file.name || "job")}.pai.yaml`, "text/yaml")}>{t("exportYaml")}</button>
       {demand !== null && <span class="hint">{t("asksFor", demand.gpus, demand.cpus, bytes(demand.memory))}</span>}
