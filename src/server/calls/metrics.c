@@ -254,7 +254,9 @@ static pai__series_range range_of(const pai__request *r,
                                   const pai__metrics_view *v, int64_t from,
                                   int64_t to)
 {
-  int64_t now = pai__loop_wall_time() / SECOND, points;
+  /* what comes after the last sample is not known yet */
+  pai_time last = r->server->sampling->last;
+  int64_t now = (last > 0 ? last : pai__loop_wall_time()) / SECOND, points;
   uint32_t step = (uint32_t)pai__request_number(r, "step");
 
   from = second_of(r, "from", from);
