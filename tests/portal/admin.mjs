@@ -250,7 +250,7 @@ test("a plugin: its element, its attributes, a token that ends, and nothing of t
   } finally {
     plugins.close();
     elsewhere.close();
-    forgive(/connect-src/); // what its policy forbade it, the console tells
+    forgive(/Refused to connect because it violates/); // what its policy forbade it, the console tells
   }
 });
 
