@@ -209,13 +209,16 @@ test("a plugin: its element, its attributes, a token that ends, and nothing of t
       const of = name => this.getAttribute(name);
       const probe = work => { try { return String(work()); } catch (error) { return error.name; } };
       fetch(of("pai-rest-server-uri") + "/api/v2/jobs", { headers: { Authorization: "Bearer " + of("pai-rest-server-token") } })
-        .then(answer => answer.status, error => error.name).then(status => fetch("https://elsewhere.example/").then(() => "sent", () => "kept").then(sent => {
+        .then(answer => answer.status, error => error.name).then(status => fetch("ELSEWHERE").then(() => "sent", () => "kept").then(sent => {
           this.textContent = JSON.stringify({ status, sent, user: of("pai-user"), version: of("pai-version"), given: of("job"),
             token: of("pai-rest-server-token"), cookie: probe(() => document.cookie), above: probe(() => parent.document.title), stored: probe(() => localStorage.length) });
         }));
     }
   });`;
-  const plugins = createServer((_request, response) => response.setHeader("Content-Type", "text/javascript").end(script));
+  const elsewhere = createServer((_request, response) => response.setHeader("Access-Control-Allow-Origin", "*").end("heard"));
+  await new Promise(go => { elsewhere.listen(0, "127.0.0.1", go); });
+  const plugins = createServer((_request, response) => response.setHeader("Content-Type", "text/javascript")
+    .end(script.replace("ELSEWHERE", `http://127.0.0.1:${elsewhere.address().port}/`)));
   await new Promise(go => { plugins.listen(0, "127.0.0.1", go); });
   const uri = `http://127.0.0.1:${plugins.address().port}/charts.js`;
   writeFileSync(`${visit.server.root}/plugins.yaml`, `- {title: Charts, uri: ${uri}}\n- {title: Gone, uri: "http://127.0.0.1:1/gone.js"}\n`);
@@ -246,7 +249,8 @@ test("a plugin: its element, its attributes, a token that ends, and nothing of t
     await page.getByText("There is no such page.").waitFor();
   } finally {
     plugins.close();
-    forgive(/elsewhere\.example/); // what its policy forbade it, the console tells
+    elsewhere.close();
+    forgive(/Refused to connect because it violates/); // what its policy forbade it, the console tells
   }
 });
 

@@ -93,6 +93,7 @@ WITH_CODE(begin_obliging, all_that_is_taken_is_read)
     { "GET", "/job-detail.html", "" },
     { "GET", "/submit.html?jobName=a", "" },
     { "GET", "/job-list.html?username=a", "" },
+    { "GET", "/plugin.html?index=1", "" },
     { "GET", "/api/v1/jobs", "" },
     { "POST", "/api/v2/jobs?like=alice~mnist", YAML },
     { "GET", "/api/v2/jobs/alice~mnist/config", "" },
