@@ -5,7 +5,7 @@
  * An event "sample" has its time and a value for each series that
  * GET .../metrics lists, in the same order.  A slow reader misses samples.
  */
-#include "server/calls/metrics.h"
+#include "server/monitor/time_series.h"
 
 #define SECOND INT64_C(1000000)
 

@@ -1,6 +1,6 @@
-/* metrics.h - internal to the room: time series of jobs and nodes as JSON */
-#ifndef PAI_SRC_SERVER_CALLS_METRICS_H
-#define PAI_SRC_SERVER_CALLS_METRICS_H
+/* time_series.h - internal to the room: time series of jobs and nodes as JSON */
+#ifndef PAI_SRC_SERVER_MONITOR_TIME_SERIES_H
+#define PAI_SRC_SERVER_MONITOR_TIME_SERIES_H
 
 #include "server/monitor/sampling.h"
 

@@ -1,7 +1,7 @@
 /*
  * usage.c - GPU, CPU and memory hours that jobs held and used
  */
-#include "server/calls/metrics.h"
+#include "server/monitor/time_series.h"
 
 #include <stdio.h>
 #include <stdlib.h>

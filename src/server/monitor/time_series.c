@@ -1,5 +1,5 @@
-/* metrics.c - time series of jobs, nodes, virtual clusters and the queue */
-#include "server/calls/metrics.h"
+/* time_series.c - time series of jobs, nodes, virtual clusters and the queue */
+#include "server/monitor/time_series.h"
 
 #include <openpai/vc.h>
 
