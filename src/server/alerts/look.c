@@ -78,6 +78,11 @@ static int read_samples(looking *l, pai_error **err)
   if (rc == PAI_OK && l->sample != NULL &&
       pai__job_samples_gpus(&l->samples, s, l->sample, &l->running) < 0)
     rc = pai__oom(err);
+  if (rc == PAI_OK && l->machine->trouble != NULL &&
+      pai__alert_samples_add(
+        &l->samples, "openpai_database_trouble",
+        &(pai__alert_label){ "reason", l->machine->trouble }, 1, 1) < 0)
+    rc = pai__oom(err);
   return rc;
 }
 
@@ -87,7 +92,7 @@ static int read_samples(looking *l, pai_error **err)
 static bool is_special(const char *name)
 {
   static const char *const all[] = { "alertname", "severity", "node_name",
-                                     "username", "job_name" };
+                                     "username",  "job_name", "reason" };
 
   for (size_t i = 0; i < PAI__LEN(all); i++)
     if (strcmp(all[i], name) == 0)

@@ -5,13 +5,13 @@
 #include <string.h>
 
 /* THE table of built-in rules: OpenPAI's, as far as this machine has their
- * metrics, and our own.  Metrics that only rules have are in job_samples.c. */
+ * metrics, and our own.  Metrics that only rules have are in job_samples.c and
+ * look.c. */
 static const struct {
   const char *name, *severity, *expr, *summary;
 } built_in[] = {
-  { "NodeDiskPressure", "error",
-    "sum(pai_node_count{disk_pressure=\"true\"}) > 0",
-    "Cannot write the database, so no jobs start." },
+  { "NodeDiskPressure", "error", "openpai_database_trouble > 0",
+    "Cannot write the database, so no jobs start: {{reason}}" },
   { "NodeFilesystemUsage", "warn",
     "node_filesystem_avail_bytes / node_filesystem_size_bytes * 100 <= 20 "
     "for 5m",
