@@ -316,7 +316,7 @@ WITH_CODE(begin_obliging, the_document_has_them)
 {
   pai_oidc_options o;
 
-  assert_int_equal(check_document(s), 31);
+  assert_int_equal(check_document(s), 33);
   expect(
     GET(s, "/api/v2/openapi.json"), 200,
     "{\"name\":\"state\",\"in\":\"query\",\"description\":\"jobs in these "

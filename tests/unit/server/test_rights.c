@@ -239,11 +239,15 @@ static const row rows[] = {
 static const char *stand_in(const char *name, size_t len)
 {
   static const char *const texts[][2] = {
-    { "job", "alice~mnist" }, { "attempt", "0" },      { "role", "w" },
-    { "index", "0" },         { "retry", "0" },        { "name", "stdout" },
-    { "token", "some" },      { "username", "alice" }, { "groupname", "g" },
-    { "path", "a/b" },        { "log", "x" },          { "v1job", "mnist" },
+    { "job", "alice~mnist" }, { "attempt", "0" },
+    { "role", "w" },          { "index", "0" },
+    { "retry", "0" },         { "name", "stdout" },
+    { "token", "some" },      { "username", "alice" },
+    { "groupname", "g" },     { "path", "a/b" },
+    { "log", "x" },           { "v1job", "mnist" },
     { "vc", "research" },     { "node", "box" },
+    { "fingerprint", "f" },   { "id", "i" },
+    { "tag", "t" },
   };
 
   for (size_t i = 0; i < PAI__LEN(texts); i++)
