@@ -6,7 +6,8 @@ import golden
 import life
 
 NAMES = {"item": "none", "label": "none", "attempt": "0", "index": "0", "retry": "0", "username": "alice",
-         "groupname": "team", "vc": "lab", "path": "acls"}
+         "groupname": "team", "vc": "lab", "path": "acls",
+         "fingerprint": "none", "id": "none", "tag": "none"}
 JOBS = {"good": "main", "bad": "main", "pair": "first", "stopped": "main",
         "running": "main", "waiting": "main"}
 
