@@ -1,5 +1,5 @@
 // files.tsx - the folder of a job: browse and download
-import { addressOf } from "../../call";
+import { addressOf, CallError } from "../../call";
 import { bytes, time } from "../../format";
 import { Failed } from "../../parts/failed";
 import { useCall } from "../../parts/use_call";
@@ -35,6 +35,8 @@ export function Files({ name }: OfJob) {
   const after = parameters.value.get("after") ?? "";
   const list = useCall("files.list", { job: name, ...path !== "" && { path }, ...after !== "" && { after } });
 
+  if (list.value === undefined && list.error instanceof CallError && list.error.status === 404 && path === "")
+    return <p class="empty">{list.error.message}</p>; // such a job has no folder
   if (list.value === undefined)
     return list.error !== undefined ? <Failed error={list.error} /> : null;
   if (list.value.folder === null)
