@@ -215,6 +215,7 @@ const TEXTS = {
   nameOf: ["% name", "%名称"],
   addOne: ["Add: %", "添加：%"],
   removeOne: ["Remove %", "删除 %"],
+  moreInText: ["% more are in the text.", "另有 % 个在文本中。"],
   data: ["Data", "数据"],
   noUsableStorages: ["There are no storages that you may use.", "没有可用的存储。"],
   mountPath: ["Folder of % in tasks", "% 在实例中的文件夹"],

@@ -1,5 +1,5 @@
 // timeline.tsx - when the tasks of a job waited, started and ran, over all attempts
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Job as JobRecord, Task, TaskAttempt } from "../../api";
 import { call } from "../../call";
 import { duration, time } from "../../format";
@@ -48,15 +48,29 @@ async function startsOf(name: string, attempt: number, role: string, task: Task)
   });
 }
 
-async function linesOf(name: string, latest: JobRecord): Promise<Line[]> {
+/* What does not change any more is asked once, though the job goes on changing. */
+class Past {
+  #kept = new Map<string, Promise<unknown>>();
+
+  once<Result>(key: string, ask: () => Promise<Result>): Promise<Result> {
+    const kept = this.#kept.get(key) ?? ask();
+    this.#kept.set(key, kept);
+    kept.catch(() => this.#kept.delete(key));
+    return kept as Promise<Result>;
+  }
+}
+
+async function linesOf(past: Past, name: string, latest: JobRecord): Promise<Line[]> {
   const last = latest.jobStatus.attemptId;
   const lines: Promise<Line>[] = [];
   for (let attempt = Math.max(0, last - MOST_ATTEMPTS + 1); attempt <= last; attempt++) {
-    const job = attempt === last ? latest : await call("jobs.show_attempt", { job: name, attempt: String(attempt) });
+    const job = attempt === last ? latest
+      : await past.once(String(attempt), () => call("jobs.show_attempt", { job: name, attempt: String(attempt) }));
     for (const [role, { taskStatuses }] of Object.entries(job.taskRoles))
-      for (const task of taskStatuses)
-        if (lines.length < MOST_TASKS)
-          lines.push(startsOf(name, attempt, role, task).then(spans => ({ name: `${role}/${task.taskIndex}`, attempt, spans })));
+      for (const task of taskStatuses.slice(0, MOST_TASKS - lines.length)) {
+        const key = [attempt, role, task.taskIndex, task.attemptId, task.taskState, task.currentAttemptLaunchedTime].join(" ");
+        lines.push(past.once(key, () => startsOf(name, attempt, role, task)).then(spans => ({ name: `${role}/${task.taskIndex}`, attempt, spans })));
+      }
   }
   return Promise.all(lines);
 }
@@ -89,12 +103,13 @@ function AsTable({ lines, now, hasAttempts }: { lines: Line[]; now: number; hasA
 export function Timeline({ name, job }: OfJob) {
   const [lines, setLines] = useState<Line[]>();
   const [error, setError] = useState<unknown>();
+  const past = useRef(new Past());
   const isGrowing = lines?.some(line => line.spans.some(span => span.to === null)) === true;
   const now = useNow(isGrowing);
 
   useEffect(() => {
     let isWanted = true;
-    linesOf(name, job).then(found => { if (isWanted) setLines(found); }, (failure: unknown) => { if (isWanted) setError(failure); });
+    linesOf(past.current, name, job).then(found => { if (isWanted) setLines(found); }, (failure: unknown) => { if (isWanted) setError(failure); });
     return () => { isWanted = false; };
   }, [name, job]);
   if (lines === undefined)

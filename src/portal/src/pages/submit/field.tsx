@@ -64,6 +64,8 @@ export function Choice({ label, value, values, none, onChoose }: {
   </label>;
 }
 
-export function Part({ title, isOpen = false, children }: { title: string; isOpen?: boolean; children: ComponentChildren }) {
-  return <details class="part" open={isOpen}><summary>{title}</summary>{children}</details>;
+/** A part of the form that is made when it is opened: a file may have thousands of parameters. */
+export function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  return <details class="part" onToggle={event => setOpen(event.currentTarget.open)}><summary>{title}</summary>{isOpen && children}</details>;
 }

@@ -4,6 +4,7 @@ import { t, type TextKey } from "../../texts";
 import { clear, mapAt, set, textAt, type Path } from "./job_edit";
 import { Field, Typed, type Form } from "./field";
 
+const MOST = 100; // that are shown; the text has all
 const MASK = "******"; // what a job's file has in place of a secret
 
 interface Props {
@@ -42,12 +43,13 @@ export function Pairs({ form, path, one, value, first, kind = "any" }: Props) {
     form.edit(set([...path, `name${n}`], first));
   }
   return <>
-    {names.map((name, i) => <div class="pair" key={i}>
+    {names.slice(0, MOST).map((name, i) => <div class="pair" key={i}>
       <Typed label={t("nameOf", t(one))} value={name} onDone={to => { if (to !== "") form.rename(path, name, to); }} />
       {kind === "secret" ? <Secret form={form} path={[...path, name]} name={name} />
         : <Field form={form} path={[...path, name]} label={t(value)} kind={kind} isNeeded />}
       <button type="button" aria-label={t("removeOne", name)} title={t("removeOne", name)} onClick={() => form.edit(clear([...path, name]))}>×</button>
     </div>)}
+    {names.length > MOST && <p class="hint">{t("moreInText", names.length - MOST)}</p>}
     <p><button type="button" onClick={add}>{t("addOne", t(one))}</button></p>
   </>;
 }
