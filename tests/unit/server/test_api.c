@@ -290,7 +290,6 @@ IN_SCENE(begin_watched, alerts)
          "{\"labels\":{\"alertname\":\"NodeDiskPressure\",\"severity\":"
          "\"error\",\"node_name\":\"box\"}");
   expect(answer, 200, "the disk is full");
-  expect(answer, 200, "\"alertname\":\"GpuUsedByExternalProcess\"");
   expect(answer, 200,
          "\"alertname\":\"PaiJobPending\",\"severity\":\"warn\","
          "\"node_name\":\"box\",\"job_name\":\"bob~old\",\"username\":"

@@ -227,7 +227,7 @@ static const row rows[] = {
   { "GET", "/api/v2/alerts", USERS, 200, NULL },
   { "GET", "/api/v2/alerts/rules", USERS, 200, NULL },
   { "GET", "/api/v2/alerts/:fingerprint", USERS, 404, NULL },
-  { "PUT", "/api/v2/alerts/:fingerprint", USERS, 404,
+  { "PUT", "/api/v2/alerts/:fingerprint", DOERS, 404,
     "{\"acknowledged\":true}" },
   { "POST", "/api/v2/alerts/webhook", ADMINS, 201, "{\"alerts\":[]}" },
   { "GET", "/api/v2/silences", USERS, 200, NULL },
