@@ -333,5 +333,5 @@ WITH_CODE(begin_obliging, the_document_has_them)
          "\"schema\":{\"$ref\":\"#/components/schemas/Job\"}");
   end_with_code(s);
   begin_with_oidc(s, &o);
-  assert_int_equal(check_document(s), 34);
+  assert_int_equal(check_document(s), 36);
 }
