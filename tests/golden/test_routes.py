@@ -12,7 +12,8 @@ JOBS = {"good": "main", "bad": "main", "pair": "first", "stopped": "main",
         "running": "main", "waiting": "main"}
 
 # Streams without an end, what is drawn anew each time, and what is no text.
-PASSED_OVER = {"/", "/api/v2/backup", "/api/v2/events", "/metrics",
+PASSED_OVER = {"/", "/api/v2/alerts/rules",  # with what fires now
+               "/api/v2/backup", "/api/v2/events", "/metrics",
                "/api/v2/openapi.json",  # in a file of its own
                "/api/v2/jobs/{job}/file", "/api/v2/jobs/{job}/follow",
                "/api/internal/tail-logs/{log}", "/api/v2/scheduler/log",

@@ -231,10 +231,10 @@ static const row rows[] = {
     "{\"acknowledged\":true}" },
   { "POST", "/api/v2/alerts/webhook", ADMINS, 201, "{\"alerts\":[]}" },
   { "GET", "/api/v2/silences", USERS, 200, NULL },
-  { "POST", "/api/v2/silences", ADMINS, 200,
+  { "POST", "/api/v2/silences", ADMIN_PERSONS, 200,
     "{\"matchers\":[{\"name\":\"a\",\"value\":\"b\"}],"
     "\"endsAt\":\"2999-01-01T00:00:00Z\"}" },
-  { "DELETE", "/api/v2/silence/:id", ADMINS, 404, NULL },
+  { "DELETE", "/api/v2/silence/:id", ADMIN_PERSONS, 404, NULL },
   { "POST", "/alert-handler/send-email-to-admin", ADMINS, 400, "{}" },
   { "POST", "/alert-handler/send-email-to-user", ADMINS, 400, "{}" },
   { "POST", "/alert-handler/stop-jobs", ADMINS, 200, "{\"alerts\":[]}" },
