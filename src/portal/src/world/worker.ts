@@ -101,7 +101,7 @@ function showAt(time: number): Picture {
   if (replay === null)
     throw new Error("no log was loaded");
   view = replay.at(Math.max(span.begin, Math.min(time, span.end)));
-  return pictureOf(view, time);
+  return pictureOf(view, Math.max(span.begin, Math.min(time, Date.now() * 1000)));
 }
 
 /* How long jobs took that had ended by then. */

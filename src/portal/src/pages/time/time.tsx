@@ -117,7 +117,7 @@ export function Time() {
       log.error !== undefined ? <Failed error={log.error} /> : <Reading log={log} />}
     {error !== undefined && <Failed error={error} />}
     {picture !== undefined && <>
-      <p class="moment" role="status"><strong>{at === null ? t("now") : timeText(at / 1000)}</strong> · <State of="RUNNING" /> {running} · <State of="WAITING" /> {picture.jobs.length - running} · {t("policy")}: {picture.policy}</p>
+      <p class="moment" role="status"><strong>{at === null ? t("now") : timeText(picture.now / 1000)}</strong> · <State of="RUNNING" /> {running} · <State of="WAITING" /> {picture.jobs.length - running} · {t("policy")}: {picture.policy}</p>
       <MachineMap picture={picture} mode={mode} />
       <section><h2>{t("whatIf")}</h2><WhatIf world={world} picture={picture} /></section>
       <section><h2>{t("queue")}</h2><Queue world={world} picture={picture} /></section>
