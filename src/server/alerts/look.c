@@ -40,7 +40,6 @@ static int read_metrics(looking *l, pai_error **err)
 {
   pai__map wanted;
   pai__buf text;
-  char *copy = NULL;
   int rc;
 
   pai__map_init(&wanted, &l->w->server->alloc);
@@ -50,10 +49,9 @@ static int read_metrics(looking *l, pai_error **err)
     rc = pai__metrics_text(&text, l->w->server, l->machine, &l->running,
                            l->sample);
   if (rc == PAI_OK &&
-      ((copy = pai__buf_take(&text)) == NULL ||
-       pai__alert_samples_read(&l->samples, copy, &wanted) < 0))
+      (!pai__buf_ok(&text) ||
+       pai__alert_samples_read(&l->samples, text.data, &wanted) < 0))
     rc = pai__oom(err);
-  pai__strfree(&l->w->server->alloc, copy);
   pai__buf_dispose(&text);
   pai__map_dispose(&wanted);
   return rc;

@@ -293,9 +293,8 @@ IN_SCENE(begin_watched, alerts)
   expect(answer, 200,
          "\"alertname\":\"PaiJobPending\",\"severity\":\"warn\","
          "\"node_name\":\"box\",\"job_name\":\"bob~old\",\"username\":"
-         "\"bob\"}");
-  expect(answer, 200, "Job bad is in retry number 4.");
-  expect(answer, 200, "\"startsAt\":\"2026-01-02T03:34:05.000Z\"");
+         "\"bob\",\"virtual_cluster\":\"default\"}");
+  expect(answer, 200, "Job bob~bad is in retry number 4.");
   assert_null(strstr(answer, "alice~mnist"));
   s->platform.fail = PAI_EIO;
   expect(GET(s, "/api/v2/alerts"), 500, "UnknownError");
