@@ -298,8 +298,8 @@ static int begin(pai_server *server, const pai_server_options *o,
                      on_grace_over, server) < 0 ||
       pai__loop_step_new(&server->step, &server->alloc, server->loop, on_step,
                          server) < 0 ||
-      (server->platform != NULL &&
-       (pai__alerts_begin(server) < 0 || pai__sampling_begin(server) < 0)))
+      (server->platform != NULL && (pai__alerts_begin(server) < 0 ||
+                                    pai__sampling_begin(server, true) < 0)))
     return pai__oom(err);
   rc =
     pai__nets_new(&server->nets, &server->alloc,
