@@ -22,7 +22,7 @@ int pai__series_file_open(pai__series_file *f, const char *folder,
                           const char *name, bool create)
 {
   int at = open(folder, O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  struct stat st;
+  struct stat st = { .st_mode = 0 };
   int rc = -errno;
 
   f->fd = -1;

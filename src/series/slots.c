@@ -188,10 +188,9 @@ static int load_entries(pai__series_store *s, pai__series_set *set)
   for (uint32_t i = 0; i < set->form->slots && rc == PAI_OK; i++) {
     if (i % PIECE == 0) {
       memset(bytes, 0, sizeof(bytes));
-      rc = pai__series_file_read(&set->file, HEAD + (uint64_t)ENTRY * i, bytes,
-                                 sizeof(bytes));
-      pai__series_note(s, rc);
-      rc = PAI_OK;
+      pai__series_note(s, pai__series_file_read(&set->file,
+                                                HEAD + (uint64_t)ENTRY * i,
+                                                bytes, sizeof(bytes)));
     }
     memcpy(&e, bytes + (size_t)(i % PIECE) * ENTRY, sizeof(e));
     rc = load_entry(s, set, &e);

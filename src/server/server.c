@@ -302,7 +302,7 @@ static int begin(pai_server *server, const pai_server_options *o,
                      on_grace_over, server) < 0 ||
       pai__loop_step_new(&server->step, &server->alloc, server->loop, on_step,
                          server) < 0 ||
-      (server->platform != NULL && pai__sampling_begin(server) < 0))
+      (server->platform != NULL && pai__sampling_begin(server, true) < 0))
     return pai__oom(err);
   if (server->platform != NULL &&
       (rc = pai__alerts_begin(server, server->root, err)) < 0)

@@ -17,6 +17,7 @@
 #include "server/calls/quotas.h"
 #include "server/alerts/alerts.h"
 #include "server/monitor/observed.h"
+#include "server/monitor/sampling.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -164,6 +165,7 @@ static void begin(scene *s)
   s->platform.loop = s->server.loop;
   CHECK(pai__loop_step_new(&s->server.step, &pai__libc_alloc, s->server.loop,
                            on_turn, NULL) == PAI_OK);
+  CHECK(pai__sampling_begin(&s->server, false) == PAI_OK);
   make_door(s);
 }
 
@@ -176,6 +178,7 @@ static void end(scene *s)
   CHECK(s->platform.readers == NULL && s->platform.listeners == NULL);
   pai__loop_step_close(s->server.step);
   pai__alerts_free(&s->server);
+  pai__sampling_free(&s->server);
   pai__usage_sampler_free(s->server.usage_sampler);
   pai__count_free(&s->server);
   pai__quota_forget_uploads(&s->server);

@@ -17,7 +17,13 @@ PASSED_OVER = {"/", "/api/v2/alerts/rules",  # with what fires now
                "/api/v2/openapi.json",  # in a file of its own
                "/api/v2/jobs/{job}/file", "/api/v2/jobs/{job}/follow",
                "/api/internal/tail-logs/{log}", "/api/v2/scheduler/log",
-               "/api/v2/jobs/{job}/taskRoles/{role}/taskIndex/{index}/stream"}
+               "/api/v2/jobs/{job}/taskRoles/{role}/taskIndex/{index}/stream",
+               # what was sampled, and when
+               "/api/v2/jobs/{job}/metrics", "/api/v2/jobs/{job}/metrics/stream",
+               "/api/v2/nodes/{node}/metrics",
+               "/api/v2/nodes/{node}/metrics/stream",
+               "/api/v2/virtual-clusters/{vc}/metrics",
+               "/api/v2/scheduler/metrics", "/api/v2/usage"}
 
 QUERIES = {
     "/api/v2/jobs": [

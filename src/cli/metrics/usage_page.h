@@ -5,6 +5,6 @@
 #include "json.h"
 
 /* Writes the answer of usage.show as a page without scripts. */
-void cli_usage_page(FILE *out, const pai_json *usage);
+void cli_usage_page(FILE *out, const pai_json *j);
 
 #endif

@@ -292,7 +292,7 @@ static void on_tick(void *user_data)
 
 /* --- begin and end -------------------------------------------------------- */
 
-static int open_files(pai__sampling *u)
+static int open_series(pai__sampling *u, bool kept)
 {
   const pai_server *s = u->server;
   pai__buf folder;
@@ -303,15 +303,16 @@ static int open_files(pai__sampling *u)
                (size_t)(strrchr(s->uploads, '/') - s->uploads));
   pai__buf_str(&folder, "/series");
   if (pai__buf_ok(&folder))
-    rc = pai__series_open(&u->series, &s->alloc, &s->log, folder.data);
+    rc = pai__series_open(&u->series, &s->alloc, &s->log,
+                          kept ? folder.data : NULL);
   if (rc == PAI_OK)
-    rc = pai__series_use_open(&u->usage, &s->alloc, folder.data,
+    rc = pai__series_use_open(&u->usage, &s->alloc, kept ? folder.data : NULL,
                               pai__loop_wall_time() / 1000);
   pai__buf_dispose(&folder);
   return rc;
 }
 
-int pai__sampling_begin(pai_server *s)
+int pai__sampling_begin(pai_server *s, bool kept)
 {
   pai__sampling *u = pai__zalloc(&s->alloc, sizeof(*u));
   int rc;
@@ -321,7 +322,7 @@ int pai__sampling_begin(pai_server *s)
   s->sampling = u;
   u->server = s;
   pai__idle_init(&u->idle, &s->alloc);
-  rc = open_files(u);
+  rc = open_series(u, kept);
   if (rc == PAI_OK)
     rc = pai__timer_new(&u->timer, &s->alloc, s->loop, on_tick, u);
   if (rc < 0)

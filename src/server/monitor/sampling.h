@@ -34,8 +34,9 @@ typedef struct pai__sampling {
   pai__sampling_reader *readers;
 } pai__sampling;
 
-/* Begins to sample.  PAI_OK or PAI_ENOMEM. */
-int pai__sampling_begin(pai_server *s);
+/* Begins to sample; with `kept` into files of the root, else in memory.  PAI_OK
+ * or PAI_ENOMEM. */
+int pai__sampling_begin(pai_server *s, bool kept);
 void pai__sampling_free(pai_server *s);
 
 void pai__sampling_join(pai_server *s, pai__sampling_reader *r);

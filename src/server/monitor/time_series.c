@@ -343,13 +343,13 @@ static int write_use(pai__request *r, pai_job_id job, int64_t from, int64_t to)
   const pai__sampling *u = r->server->sampling;
   const pai__idle_job *idle = pai__idle_find(&u->idle, job);
   pai__series_use_record sum;
-  int rc = pai__usage_of_job(&sum, u, job, from, to);
+  int rc = pai__use_of_job(&sum, u, job, from, to);
 
   if (rc < 0)
     return rc;
   pai__json_put_object(&r->json, "use");
-  pai__use_amounts_write(&r->json, &sum.sum);
-  pai__usage_write_last(&r->json, &sum.sum);
+  pai__use_write(&r->json, &sum.sum);
+  pai__use_write_last(&r->json, &sum.sum);
   if (idle != NULL)
     pai__json_put_int(&r->json, "idleSince", idle->since / 1000);
   pai__json_end_object(&r->json);

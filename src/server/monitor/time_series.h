@@ -24,11 +24,11 @@ int pai__metrics_write_now(pai__json_writer *w, const pai__sampling *u,
                            const pai__metrics_view *v, int64_t second);
 
 /* Adds up the records of a job, or of all if it is 0. */
-int pai__usage_of_job(pai__series_use_record *sum, const pai__sampling *u,
-                      pai_job_id job, int64_t from, int64_t to);
+int pai__use_of_job(pai__series_use_record *sum, const pai__sampling *u,
+                    pai_job_id job, int64_t from, int64_t to);
 /* Write the members of UseOf and LastUse. */
-void pai__use_amounts_write(pai__json_writer *w, const pai__series_use_amounts *a);
-void pai__usage_write_last(pai__json_writer *w,
-                           const pai__series_use_amounts *a);
+void pai__use_write(pai__json_writer *w, const pai__series_use_amounts *a);
+void pai__use_write_last(pai__json_writer *w,
+                         const pai__series_use_amounts *a);
 
 #endif

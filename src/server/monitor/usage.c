@@ -27,7 +27,7 @@ static void put_percent(pai__json_writer *w, const char *key,
     pai__json_put_milli(w, key, a->used * 1000 / a->known * 100);
 }
 
-void pai__use_amounts_write(pai__json_writer *w, const pai__series_use_amounts *a)
+void pai__use_write(pai__json_writer *w, const pai__series_use_amounts *a)
 {
   put_hours(w, "gpuHours", a->gpus.held);
   put_hours(w, "gpuHoursUsed", a->gpus.used);
@@ -38,8 +38,7 @@ void pai__use_amounts_write(pai__json_writer *w, const pai__series_use_amounts *
   put_percent(w, "memoryUse", &a->memory);
 }
 
-void pai__usage_write_last(pai__json_writer *w,
-                           const pai__series_use_amounts *a)
+void pai__use_write_last(pai__json_writer *w, const pai__series_use_amounts *a)
 {
   if (a->last_gpu >= 0)
     pai__json_put_milli(w, "gpuLast", (uint64_t)a->last_gpu * 100);
@@ -70,8 +69,8 @@ static int on_record_of_job(void *user_data, const pai__series_use_record *r)
   return PAI_OK;
 }
 
-int pai__usage_of_job(pai__series_use_record *sum, const pai__sampling *u,
-                      pai_job_id job, int64_t from, int64_t to)
+int pai__use_of_job(pai__series_use_record *sum, const pai__sampling *u,
+                    pai_job_id job, int64_t from, int64_t to)
 {
   *sum = nothing;
   return pai__series_use_read(u->usage, from, to, on_record_of_job,
@@ -210,7 +209,7 @@ static void put_groups(pai__json_writer *w, const char *key, const parts *p,
     pai__json_begin_object(w);
     pai__json_put_text(w, "name", name(&p->list[i].sum));
     pai__json_put_id(w, "jobs", p->list[i].jobs);
-    pai__use_amounts_write(w, &p->list[i].sum.sum);
+    pai__use_write(w, &p->list[i].sum.sum);
     pai__json_end_object(w);
   }
   pai__json_end_array(w);
@@ -229,8 +228,8 @@ static void put_jobs(pai__json_writer *w, const parts *p, size_t most)
   for (size_t i = 0; i < p->n && i < most; i++) {
     pai__json_begin_object(w);
     put_names(w, &p->list[i].sum);
-    pai__use_amounts_write(w, &p->list[i].sum.sum);
-    pai__usage_write_last(w, &p->list[i].sum.sum);
+    pai__use_write(w, &p->list[i].sum.sum);
+    pai__use_write_last(w, &p->list[i].sum.sum);
     pai__json_end_object(w);
   }
   pai__json_end_array(w);
@@ -270,7 +269,7 @@ static void write_all(pai__request *r, adding_up *x, int64_t from, int64_t to)
   pai__json_put_int(w, "to", to);
   pai__json_put_object(w, "total");
   pai__json_put_id(w, "jobs", x->total.jobs);
-  pai__use_amounts_write(w, &x->total.sum.sum);
+  pai__use_write(w, &x->total.sum.sum);
   pai__json_end_object(w);
   put_groups(w, "users", &x->by_user, pai__series_use_user);
   put_groups(w, "virtualClusters", &x->by_vc, pai__series_use_vc);

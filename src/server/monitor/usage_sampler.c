@@ -181,7 +181,7 @@ int pai__usage_sampler_take(const pai_sample **sample, pai__usage_sampler **at,
   pai__usage_sampler *u = *at;
 
   *sample = NULL;
-  if (rc < 0 || u->sampler == NULL)
+  if (rc < 0 || u == NULL || u->sampler == NULL)
     return rc;
   if (watch_all(u, tasks) < 0)
     return pai__oom(err);

@@ -19,6 +19,7 @@
 
 static pai_time now, leap; /* leap: from sample to sample */
 static pai_time sampled;   /* the last one */
+static bool runs;          /* the clock */
 static int32_t busy[2];
 static pai__timer *sampling; /* NULL: not started yet */
 
@@ -61,15 +62,19 @@ void __wrap_pai__timer_start(pai__timer *timer, pai_time delay)
     sampling = timer;
   if (timer == sampling) {
     sampled = now;
-    now += leap;
+    now += runs ? leap : 0;
   }
   __real_pai__timer_start(timer, timer == sampling ? 1000 : delay);
 }
 
+/* The clock stands still but here, so that it is known what is answered. */
 static void sample_until(scene *s, pai_time then)
 {
+  runs = true;
   while (sampled < then)
     turn(s);
+  runs = false;
+  now = sampled;
 }
 
 /* --- the scene ------------------------------------------------------------ */
@@ -79,12 +84,12 @@ static pai_task_view tasks[1];
 static void begin_sampled(scene *s)
 {
   now = BEGINNING;
-  leap = 0; /* the first sample is at the beginning */
   busy[0] = busy[1] = 0;
   sampling = NULL;
   sampled = 0;
-  begin(s);
   leap = MINUTE;
+  runs = false;
+  begin(s);
   s->platform.status = "{\"machine\":{\"name\":\"box\"},\"trouble\":null}";
   s->platform.show = "{\"jobStatus\":{\"submissionTime\":1767323045000,"
                      "\"completedTime\":null}}";
