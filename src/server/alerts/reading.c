@@ -65,8 +65,9 @@ int pai__alert_set_text(const pai__alert_reading *r, pai__node n, void *to)
 int pai__alert_set_line(const pai__alert_reading *r, pai__node n, void *to)
 {
   int rc = pai__alert_set_text(r, n, to);
+  const char *text = *(const char **)to;
 
-  return rc == PAI_OK && strpbrk(*(const char **)to, "\r\n\t") != NULL
+  return rc == PAI_OK && text != NULL && strpbrk(text, "\r\n\t") != NULL
            ? pai__alert_fail_at(r, n, "the text has more than one line", NULL)
            : rc;
 }
