@@ -155,7 +155,7 @@ int pai__alert_matchers_add(pai__alert_matchers *m, const char *name,
   new.value = pai__strndup(&m->alloc, value, len);
   if (new.name == NULL || new.value == NULL)
     rc = pai__oom(err);
-  if (rc == PAI_OK && regex)
+  else if (regex)
     rc = compile(&m->alloc, &new, err);
   if (rc < 0)
     free_matcher(&m->alloc, &new);

@@ -65,8 +65,9 @@ int pai__alert_set_text(const pai__alert_reading *r, pai__node n, void *to)
 int pai__alert_set_line(const pai__alert_reading *r, pai__node n, void *to)
 {
   int rc = pai__alert_set_text(r, n, to);
+  const char *text = *(const char **)to;
 
-  return rc == PAI_OK && strpbrk(*(const char **)to, "\r\n\t") != NULL
+  return rc == PAI_OK && text != NULL && strpbrk(text, "\r\n\t") != NULL
            ? pai__alert_fail_at(r, n, "the text has more than one line", NULL)
            : rc;
 }
@@ -84,12 +85,12 @@ int pai__alert_set_time(const pai__alert_reading *r, pai__node n, void *to)
   const char *text = NULL;
   int rc = pai__alert_set_line(r, n, &text);
 
-  if (rc == PAI_OK)
-    *(pai_time *)to = pai__alert_duration(text, strlen(text));
-  return rc == PAI_OK && *(pai_time *)to == 0
-           ? pai__alert_fail_at(r, n, "this is not a time",
-                                "write 30s, 5m or 24h")
-           : rc;
+  if (rc < 0 || text == NULL)
+    return rc;
+  *(pai_time *)to = pai__alert_duration(text, strlen(text));
+  return *(pai_time *)to == 0 ? pai__alert_fail_at(r, n, "this is not a time",
+                                                   "write 30s, 5m or 24h")
+                              : PAI_OK;
 }
 
 int pai__alert_set_list(const pai__alert_reading *r, pai__node n, void *to)

@@ -3,37 +3,53 @@
 
 #include "base/date.h"
 
-#include <stdio.h>
 #include <string.h>
+
+/* Takes a number of so many digits, up to `most`, and the text after it. */
+static bool take(const char **at, int digits, const char *after, int most,
+                 int *out)
+{
+  *out = 0;
+  for (; digits > 0; digits--, (*at)++) {
+    if (**at < '0' || **at > '9')
+      return false;
+    *out = *out * 10 + (**at - '0');
+  }
+  if (strncmp(*at, after, strlen(after)) != 0)
+    return false;
+  *at += strlen(after);
+  return *out <= most;
+}
 
 /* Reads "+02:00" or "Z", in seconds. */
 static bool read_zone(const char *text, int64_t *seconds)
 {
-  int hours, minutes, n = 0;
+  bool west = *text == '-';
+  int hours, minutes;
 
   *seconds = 0;
   if (strcmp(text, "Z") == 0 || strcmp(text, "z") == 0)
     return true;
-  if ((text[0] != '+' && text[0] != '-') ||
-      sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &n) != 2 ||
-      text[1 + n] != '\0' || hours > 23 || minutes > 59)
+  if (*text != '+' && !west)
     return false;
-  *seconds = (hours * 60 + minutes) * INT64_C(60) * (text[0] == '-' ? -1 : 1);
+  text++;
+  if (!take(&text, 2, ":", 23, &hours) || !take(&text, 2, "", 59, &minutes) ||
+      *text != '\0')
+    return false;
+  *seconds = (hours * 60 + minutes) * INT64_C(60) * (west ? -1 : 1);
   return true;
 }
 
 bool pai__alert_time_read(pai_time *out, const char *text)
 {
-  int year, month, day, hour, minute, second, n = 0;
+  int year, month, day, hour, minute, second;
   int64_t days, zone;
 
-  if (strlen(text) > 48 ||
-      sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &year, &month, &day, &hour,
-             &minute, &second, &n) != 6 ||
-      n == 0 || !pai__date_days(year, month, day, &days) || hour < 0 ||
-      hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
+  if (!take(&text, 4, "-", 9999, &year) || !take(&text, 2, "-", 12, &month) ||
+      !take(&text, 2, "T", 31, &day) || !take(&text, 2, ":", 23, &hour) ||
+      !take(&text, 2, ":", 59, &minute) || !take(&text, 2, "", 60, &second) ||
+      !pai__date_days(year, month, day, &days))
     return false;
-  text += n;
   if (*text == '.')
     text += 1 + strspn(text + 1, "0123456789");
   if (!read_zone(text, &zone))

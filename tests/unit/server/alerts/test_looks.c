@@ -189,6 +189,7 @@ IN_SCENE(begin_watched, since_when_and_until_when)
   expect(ask_after(s, 0), 200, "PaiJobRetried");
 }
 
+/* Also the first minute is over soon. */
 static void begin_hurried(scene *s)
 {
   hurry = true;
