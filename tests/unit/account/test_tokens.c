@@ -434,7 +434,7 @@ TEST(bad_requests_of_tokens_are_refused)
   const pai_token_request bad[] = {
     { sizeof(*bad), 1, name, 0, 0 },
     { sizeof(*bad), 1, "a\nb", 0, 0 },
-    { sizeof(*bad), 1, NULL, 8, 0 },
+    { sizeof(*bad), 1, NULL, 16, 0 },
     { sizeof(*bad), 1, NULL, 0, -1 },
   };
 
