@@ -331,7 +331,7 @@ class Accounts(program.RootTest):
                       [(note["user"], note["what"], note["status"])
                        for note in self.ask("GET", "/audit")[1]])
         self.refused(2, "as 30d", "token", "create", "--expires", "soon")
-        self.refused(1, "read, submit and admin", "token", "create", "--user",
+        self.refused(1, "read, submit, admin and alerts", "token", "create", "--user",
                      "alice", "--scope", "write")
 
     def test_a_program_asks(self):
