@@ -282,9 +282,6 @@ export class Replay {
   readonly skipped: number;
   time(time: number | string): number;
   showTime(time: number): string;
-  /** How a request waited; under another policy, when it would have started. */
-  story(id: number, options?: { policy?: string; options?: Record<string, unknown>;
-                                grain?: number; format?: "text" | "json" }): string;
   free(): void;
 }
 

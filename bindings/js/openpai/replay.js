@@ -46,14 +46,6 @@ export function replayClass(core, { SchedulerView }) {
     }
 
     showTime(time) { return this[made].show_time(time); }
-
-    /** How a request waited: what it lacked, since when, and who had it. */
-    story(id, given = {}) {
-      const { policy, options, grain, format = "text" } = known(given, [
-        "policy", "options", "grain", "format"]);
-      return this[made].story(id, words({
-        policy, policy_options: options && JSON.stringify(options), grain }), format);
-    }
   }
 
   return { Replay };
