@@ -74,8 +74,6 @@ test("a log is asked at any time, as the program is", () => {
   assert.equal(replay.at(end).save(), late);
   assert.equal(kept.save(), text);
   assert.equal(replay.showTime(12500000), "@12.500000");
-  const id = kept.queue[0].id;
-  assert.equal(replay.story(id, { policy: "backfill" }), native(["sched", "story", path, String(id), "--policy", "backfill"]));
   replay.at(begin);
   let started = 0;
   while (replay.step())
