@@ -130,12 +130,9 @@ PAI_API PAI_NODISCARD int pai_platform_events(pai_platform *platform,
  * @return PAI_OK; PAI_ENOTFOUND: no such live job; PAI_EINVAL: another type
  * @since 0.1
  */
-PAI_API PAI_NODISCARD int pai_platform_add_event(pai_platform *platform,
-                                                 pai_job_id job,
-                                                 const char *type,
-                                                 const char *reason,
-                                                 const char *message,
-                                                 pai_error **err);
+PAI_API PAI_NODISCARD int pai_platform_add_event(
+  pai_platform *platform, pai_job_id job, const char *type, const char *reason,
+  const char *message, pai_error **err);
 
 /**
  * Writes why a job waits: {"state", "reasons": [{"code", "text", "nodes"}],

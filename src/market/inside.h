@@ -78,20 +78,25 @@ struct pai_market {
 /* --- items (item.c) ------------------------------------------------------ */
 
 pai__market_item *pai__market_item_find(const pai_market *m, const char *uid);
-void pai__market_item_free(const pai_market *m, pai__market_item *item); /* NULL allowed */
+void pai__market_item_free(const pai_market *m,
+                           pai__market_item *item); /* NULL allowed */
 /* Returns a copy, without its counts; NULL if out of memory. */
-pai__market_item *pai__market_item_copy(const pai_market *m, const pai__market_item *item);
+pai__market_item *pai__market_item_copy(const pai_market *m,
+                                        const pai__market_item *item);
 size_t pai__market_item_bytes(const pai__market_item *item);
 /* Adds an item that was read from the store. */
 int pai__market_item_add(pai_market *m, const pai__market_item_row *row);
-int pai__market_item_add_count(pai_market *m, const pai__market_count_row *row);
+int pai__market_item_add_count(pai_market *m,
+                               const pai__market_count_row *row);
 /* Puts the item in the place of the one with its id, or adds it; takes
  * ownership.  Nothing is changed if that fails. */
-int pai__market_item_put(pai_market *m, pai__market_item *item, pai_error **err);
-int pai__market_item_drop(pai_market *m, pai__market_item *item, pai_error **err);
+int pai__market_item_put(pai_market *m, pai__market_item *item,
+                         pai_error **err);
+int pai__market_item_drop(pai_market *m, pai__market_item *item,
+                          pai_error **err);
 /* Replaces the counts of an item; takes ownership of the stars. */
-int pai__market_item_recount(pai_market *m, pai__market_item *item, pai__market_item_count count,
-                      pai_error **err);
+int pai__market_item_recount(pai_market *m, pai__market_item *item,
+                             pai__market_item_count count, pai_error **err);
 
 /* --- rights (rights.c) --------------------------------------------------- */
 
@@ -99,17 +104,18 @@ int pai__market_item_recount(pai_market *m, pai__market_item *item, pai__market_
 int pai__viewer_in(pai_market_viewer *out, const pai_market *m,
                    const pai_market_viewer *viewer, pai_error **err);
 bool pai__market_item_may_see(const pai_market *m, const pai_market_viewer *v,
-                       const pai__market_item *item);
-bool pai__market_item_may_change(const pai_market *m, const pai_market_viewer *v,
-                          const pai__market_item *item);
+                              const pai__market_item *item);
+bool pai__market_item_may_change(const pai_market *m,
+                                 const pai_market_viewer *v,
+                                 const pai__market_item *item);
 /* Finds an item that the viewer may see. */
 int pai__market_item_visible(pai__market_item **out, const pai_market *m,
-                      const pai_market_viewer *v, const char *uid,
-                      pai_error **err);
+                             const pai_market_viewer *v, const char *uid,
+                             pai_error **err);
 /* Finds an item that the viewer may change. */
 int pai__market_item_changeable(pai__market_item **out, const pai_market *m,
-                         const pai_market_viewer *v, const char *uid,
-                         pai_error **err);
+                                const pai_market_viewer *v, const char *uid,
+                                pai_error **err);
 int pai__forbidden(pai_error **err, const char *fmt, ...) PAI__PRINTF(2, 3);
 int pai__too_much(pai_error **err, const char *fmt, ...) PAI__PRINTF(2, 3);
 /* Checks a label for a change of an item by the viewer. */

@@ -83,7 +83,8 @@ int cli_do_alert_silence(const cli_alert_silence_args *a)
   cli_remote r;
 
   if (!cli_read_span(a->duration, &us) || us < 1000000)
-    return cli_misused("--duration: not a time such as 30m, 2h or 7d", a->duration);
+    return cli_misused("--duration: not a time such as 30m, 2h or 7d",
+                       a->duration);
   arguments = make_silence(a, us);
   if (arguments == NULL)
     return CLI_USAGE;

@@ -35,8 +35,8 @@ static int refuse_open(const char *path, pai_error **err)
   (void)pai__fail(err, PAI_EPERM,
                   "other users can write %s, or it belongs to another user",
                   path);
-  pai__error_help(
-    err, "run chmod go-w %s: the server does what the file says", path);
+  pai__error_help(err, "run chmod go-w %s: the server does what the file says",
+                  path);
   return PAI_EPERM;
 }
 

@@ -103,7 +103,7 @@ void end(scene *s)
   free(s->platform.kept_text);
   assert_null(s->platform.readers);
   assert_null(s->platform.listeners);
-  assert_int_equal(access(s->path, F_OK), -1); /* it was taken away */
+  assert_int_equal(access(s->path, F_OK), -1);         /* it was taken away */
   (void)test_remove(test_string("%s/series", s->dir)); /* what was sampled */
   assert_int_equal(rmdir(s->dir), 0);
 }

@@ -78,7 +78,7 @@ struct pai_accounts {
 struct pai_platform {
   pai_loop *loop;
   pai_accounts accounts;
-  char *kept_text; /* the host's, or NULL */
+  char *kept_text;  /* the host's, or NULL */
   const char *show; /* what is written of the job */
   int shows;        /* how often it was wanted */
   int state;        /* of the job */
