@@ -255,8 +255,8 @@ def source_files():
         "bindings/interface.py", "bindings/interface.txt",
         "bindings/interface_js.py",
         "bindings/records.py", "bindings/records.txt"))
-    for folder in ("bindings/python", "bindings/swig", "include", "pkgconfig",
-                   "src"):
+    for folder in ("bindings/python", "bindings/swig", "examples/templates",
+                   "include", "pkgconfig", "src"):
         yield from (path for path in (SOURCE / folder).rglob("*")
                     if path.is_file() and path.suffix != ".pyc")
 
