@@ -2,8 +2,8 @@
 //
 // Pages subscribe with onChange(); nobody asks the server at intervals.
 import { signal } from "@preact/signals";
-import { addressOf, ask, failureOf } from "./call";
-import { serverEvents } from "./parts/server_events";
+import { addressOf } from "./call";
+import { readEvents } from "./parts/server_events";
 
 export interface JobChange {
   event: "job" | "task";
@@ -16,7 +16,6 @@ export interface JobChange {
 
 /* A tab that is hidden has no frames: from so many changes on, it only knows that much changed. */
 const MOST = 1000;
-const PAUSE = 2000; // milliseconds until a lost stream is asked for again
 
 /** Whether the stream is open. */
 export const isLive = signal(false);
@@ -27,7 +26,6 @@ type Listener = (changes: JobChange[] | null) => void;
 const listeners = new Set<Listener>();
 let running: AbortController | null = null;
 let gathered: JobChange[] = [];
-let wasOpen = false;
 
 function deliver(): void {
   const changes = gathered.length < MOST ? gathered : null;
@@ -44,27 +42,19 @@ function gather(data: string): void {
     gathered.push(JSON.parse(data) as JobChange);
 }
 
-async function read(signal: AbortSignal): Promise<void> {
-  const answer = await ask(addressOf("events.watch"), { signal });
-  if (!answer.ok)
-    throw await failureOf(answer);
-  isLive.value = true;
-  if (wasOpen)
-    listeners.forEach(listener => listener(null));
-  wasOpen = true;
-  for await (const { event, data } of serverEvents(answer))
-    if (event === "job" || event === "task")
-      gather(data);
-}
-
-async function follow(signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await read(signal).catch(() => {}); // the connection was lost, or the server does not answer
-    if (signal.aborted)
-      return;
-    isLive.value = false;
-    await new Promise(done => setTimeout(done, PAUSE));
-  }
+function follow(signal: AbortSignal): Promise<void> {
+  return readEvents(addressOf("events.watch"), signal, {
+    onOpen(isAgain) {
+      isLive.value = true;
+      if (isAgain)
+        listeners.forEach(listener => listener(null));
+    },
+    onEvent({ event, data }) {
+      if (event === "job" || event === "task")
+        gather(data);
+    },
+    onLost() { isLive.value = false; },
+  });
 }
 
 export function startLive(): void {
@@ -77,7 +67,7 @@ export function startLive(): void {
 export function stopLive(): void {
   running?.abort();
   running = null;
-  isLive.value = wasOpen = false;
+  isLive.value = false;
 }
 
 /** Calls a function with each change of jobs; returns a function that ends that. */

@@ -7,6 +7,7 @@ import { amount, time } from "../format";
 import { parameters, setParameters } from "../router";
 import { t, type TextKey } from "../texts";
 import { Failed } from "./failed";
+import { readEvents } from "./server_events";
 import { type Group, groupsOf, type Sample, timesOf, withSample } from "./series";
 import { useCall } from "./use_call";
 
@@ -125,15 +126,18 @@ function useSamples(of: OfCharts["of"], isLive: boolean, onSample: (sample: Samp
     if (!isLive)
       return;
     const address = "job" in of ? addressOf("jobs.watch_metrics", of) : addressOf("nodes.watch_metrics", of);
-    const source = new EventSource(address, { withCredentials: true });
-    let wasOpen = false;
-    source.addEventListener("open", () => {
-      if (wasOpen)
-        again();
-      wasOpen = true;
+    const stop = new AbortController();
+    void readEvents(address, stop.signal, {
+      onOpen(isAgain) {
+        if (isAgain)
+          again();
+      },
+      onEvent({ event, data }) {
+        if (event === "sample")
+          onSample(JSON.parse(data) as Sample);
+      },
     });
-    source.addEventListener("sample", (message: MessageEvent<string>) => onSample(JSON.parse(message.data) as Sample));
-    return () => source.close();
+    return () => stop.abort();
   }, [JSON.stringify(of), isLive]);
 }
 
