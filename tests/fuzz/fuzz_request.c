@@ -166,6 +166,7 @@ static void begin(scene *s)
   CHECK(pai__loop_step_new(&s->server.step, &pai__libc_alloc, s->server.loop,
                            on_turn, NULL) == PAI_OK);
   CHECK(pai__sampling_begin(&s->server, false) == PAI_OK);
+  CHECK(pai__alerts_begin(&s->server, folder, NULL) == PAI_OK);
   make_door(s);
 }
 
