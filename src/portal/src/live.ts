@@ -2,8 +2,8 @@
 //
 // Pages subscribe with onChange(); nobody asks the server at intervals.
 import { signal } from "@preact/signals";
-import { addressOf, ask, failureOf } from "./call";
-import { serverEvents } from "./parts/server_events";
+import { addressOf } from "./call";
+import { follow } from "./parts/server_events";
 
 export interface JobChange {
   event: "job" | "task";
@@ -16,7 +16,6 @@ export interface JobChange {
 
 /* A tab that is hidden has no frames: from so many changes on, it only knows that much changed. */
 const MOST = 1000;
-const PAUSE = 2000; // milliseconds until a lost stream is asked for again
 
 /** Whether the stream is open. */
 export const isLive = signal(false);
@@ -44,34 +43,25 @@ function gather(data: string): void {
     gathered.push(JSON.parse(data) as JobChange);
 }
 
-async function read(signal: AbortSignal): Promise<void> {
-  const answer = await ask(addressOf("events.watch"), { signal });
-  if (!answer.ok)
-    throw await failureOf(answer);
+function onOpen(): void {
   isLive.value = true;
   if (wasOpen)
     listeners.forEach(listener => listener(null));
   wasOpen = true;
-  for await (const { event, data } of serverEvents(answer))
-    if (event === "job" || event === "task")
-      gather(data);
-}
-
-async function follow(signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await read(signal).catch(() => {}); // the connection was lost, or the server does not answer
-    if (signal.aborted)
-      return;
-    isLive.value = false;
-    await new Promise(done => setTimeout(done, PAUSE));
-  }
 }
 
 export function startLive(): void {
   if (running !== null)
     return;
   running = new AbortController();
-  void follow(running.signal);
+  void follow(addressOf("events.watch"), running.signal, {
+    onOpen,
+    onLost: () => { isLive.value = false; },
+    onEvent({ event, data }) {
+      if (event === "job" || event === "task")
+        gather(data);
+    },
+  });
 }
 
 export function stopLive(): void {

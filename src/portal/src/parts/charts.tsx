@@ -8,6 +8,7 @@ import { parameters, setParameters } from "../router";
 import { t, type TextKey } from "../texts";
 import { Failed } from "./failed";
 import { type Group, groupsOf, type Sample, timesOf, withSample } from "./series";
+import { follow } from "./server_events";
 import { useCall } from "./use_call";
 
 const MINUTE = 60000, MOST_ROWS = 40;
@@ -47,12 +48,12 @@ function optionsOf(group: Group, width: number, style: CSSStyleDeclaration): uPl
   const dim = style.getPropertyValue("--dim"), line = style.getPropertyValue("--line");
   const axis = { stroke: dim, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   return {
-    width, height: 160, legend: { show: false }, cursor: { drag: { x: false, y: false } },
+    width, height: 160, padding: [null, 36, null, null], legend: { show: false }, cursor: { drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_plot, _least, most) => [0, group.unit === "percent" ? 100 : Math.max(most * 1.1, 1e-3)] } },
     axes: [{ ...axis, space: 90, values: (_plot, seconds) => seconds.map(second => tickOf(second, seconds.at(-1)! - seconds[0]!)) },
       { ...axis, size: 84, ...group.unit.startsWith("bytes") && { incrs: POWERS }, values: (_plot, values) => values.map(value => amount(value, group.unit)) }],
     series: [{}, ...group.lines.map((one, i) => ({
-      label: one.label, width: 1.5, spanGaps: false, stroke: style.getPropertyValue(COLOURS[i % COLOURS.length]!), points: { show: false },
+      label: one.label, width: 1.5, spanGaps: false, stroke: style.getPropertyValue(COLOURS[i % COLOURS.length]!), points: { show: one.values.filter(value => value !== null).length < 3, size: 5 },
     }))],
   };
 }
@@ -125,15 +126,20 @@ function useSamples(of: OfCharts["of"], isLive: boolean, onSample: (sample: Samp
     if (!isLive)
       return;
     const address = "job" in of ? addressOf("jobs.watch_metrics", of) : addressOf("nodes.watch_metrics", of);
-    const source = new EventSource(address, { withCredentials: true });
+    const end = new AbortController();
     let wasOpen = false;
-    source.addEventListener("open", () => {
-      if (wasOpen)
-        again();
-      wasOpen = true;
+    void follow(address, end.signal, {
+      onOpen() {
+        if (wasOpen)
+          again();
+        wasOpen = true;
+      },
+      onEvent({ event, data }) {
+        if (event === "sample")
+          onSample(JSON.parse(data) as Sample);
+      },
     });
-    source.addEventListener("sample", (message: MessageEvent<string>) => onSample(JSON.parse(message.data) as Sample));
-    return () => source.close();
+    return () => end.abort();
   }, [JSON.stringify(of), isLive]);
 }
 

@@ -1,22 +1,11 @@
 // fetched.ts - answers that the page hands on as they are, because a worker reads them
-import { addressOf, CallError, onSignedOut } from "../call";
+import { addressOf, ask, failureOf } from "../call";
 import type { ways } from "../ways";
 
 async function fetched(name: keyof typeof ways, values: Record<string, unknown>, signal: AbortSignal): Promise<Response> {
-  const response = await fetch(addressOf(name, values), { credentials: "same-origin", signal });
-  if (response.status === 401)
-    onSignedOut.call();
-  if (!response.ok) {
-    const text = await response.text();
-    const { message } = ((): { message?: string } => {
-      try {
-        return JSON.parse(text) as { message?: string };
-      } catch {
-        return {};
-      }
-    })();
-    throw new CallError(response.status, "", message ?? text);
-  }
+  const response = await ask(addressOf(name, values), { signal });
+  if (!response.ok)
+    throw await failureOf(response);
   return response;
 }
 
