@@ -14,7 +14,7 @@ import { t, type TextKey } from "../texts";
 
 const ALERT_COLUMNS: TextKey[] = ["severity", "name", "node", "message", "since", "state"];
 const SILENCE_COLUMNS: TextKey[] = ["matchers", "state", "until", "user", "comment"];
-const RULE_COLUMNS: TextKey[] = ["name", "severity", "condition", "firing"];
+const RULE_COLUMNS: TextKey[] = ["name", "severity", "condition", "firingNow"];
 const PAUSE = 5000; // milliseconds between two lists while jobs change: the server looks no more often
 const HOURS = 2;
 
@@ -56,7 +56,7 @@ function Actions({ alert, again }: { alert: Alert; again: () => void }) {
 
 function Table({ label, columns, buttons, children }: { label: TextKey; columns: TextKey[]; buttons?: boolean; children: preact.ComponentChildren }) {
   return <div class="wide" tabIndex={0} role="region" aria-label={t(label)}><table>
-    <thead><tr>{columns.map(text => <th key={text} scope="col">{t(text)}</th>)}{buttons && <td />}</tr></thead>
+    <thead><tr>{columns.map(text => <th key={text} scope="col" class={text === "firingNow" ? "number" : undefined}>{t(text)}</th>)}{buttons && <td />}</tr></thead>
     <tbody>{children}</tbody>
   </table></div>;
 }

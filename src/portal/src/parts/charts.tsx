@@ -49,7 +49,7 @@ function optionsOf(group: Group, width: number, style: CSSStyleDeclaration): uPl
   const axis = { stroke: dim, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
   return {
     width, height: 160, padding: [null, 36, null, null], legend: { show: false }, cursor: { drag: { x: false, y: false } },
-    scales: { x: { time: true }, y: { range: (_plot, _least, most) => [0, group.unit === "percent" ? 100 : Math.max(most * 1.1, 1e-3)] } },
+    scales: { x: { time: true }, y: { range: (_plot, _least, most) => [0, group.unit === "percent" ? 100 : Math.max(most * 1.1, group.unit.startsWith("bytes") ? 1024 : 0.1)] } },
     axes: [{ ...axis, space: 90, values: (_plot, seconds) => seconds.map(second => tickOf(second, seconds.at(-1)! - seconds[0]!)) },
       { ...axis, size: 84, ...group.unit.startsWith("bytes") && { incrs: POWERS }, values: (_plot, values) => values.map(value => amount(value, group.unit)) }],
     series: [{}, ...group.lines.map((one, i) => ({
