@@ -148,7 +148,7 @@ test("virtual clusters: added, used beyond the share, who has what, removed", as
     .replace("cpu: 1", `cpu: ${cpus}`).replace("type: job", "type: job\ndefaults: {virtualCluster: lab}"));
   await card.locator("div", { hasText: new RegExp(`^Borrowed${cpus / 2}$`) }).waitFor();
   await page.locator(".vc-card", { hasText: "default" }).locator("div", { hasText: new RegExp(`^Lent${cpus / 2}$`) }).waitFor();
-  await page.getByText("Usage by user and job").click();
+  await page.getByText("Usage by user").click();
   await page.getByRole("row", { name: new RegExp(`lab admin 1 0 ${cpus}`) }).waitFor();
   await checkAccess("virtual clusters");
   await page.screenshot({ path: "virtual-clusters.png" });

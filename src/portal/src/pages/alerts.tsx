@@ -50,7 +50,7 @@ function Actions({ alert, again }: { alert: Alert; again: () => void }) {
   }
   return <>
     <button type="button" onClick={() => void acknowledge()}>{t(isSeen ? "withdraw" : "acknowledge")}</button>{" "}
-    {who.value?.admin && <button type="button" onClick={() => void silence()}>{t("silence")}</button>}
+    {who.value?.admin && alert.status.state !== "suppressed" && <button type="button" onClick={() => void silence()}>{t("silence")}</button>}
   </>;
 }
 
@@ -119,7 +119,7 @@ export function Alerts() {
   useEffect(() => { document.title = `${t("alerts")} · OpenPAI`; });
   useJobChanges(list.again, () => true, PAUSE);
   return <>
-    <h1>{t("alerts")}</h1>
+    <div class="title"><h1>{t("alerts")}</h1></div>
     {list.error !== undefined && <Failed error={list.error} />}
     {list.value?.length === 0 && <p class="empty">{t("noAlerts")}</p>}
     {list.value !== undefined && list.value.length > 0 &&
