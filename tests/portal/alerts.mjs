@@ -64,9 +64,9 @@ test("an administrator acknowledges and silences an alert; the bell counts", asy
   await page.getByRole("region", { name: "Rules" }).getByText("openpai_job_retries >= 4").waitFor();
   await checkAccess("alerts");
   await row().getByRole("button", { name: "Acknowledge" }).click();
-  await row().getByText("seen by admin").waitFor();
+  await row().getByText("acknowledged by admin").waitFor();
   await page.getByRole("link", { name: "Alerts: 0" }).waitFor();
-  await row().getByRole("button", { name: "Withdraw" }).click();
+  await row().getByRole("button", { name: "Remove acknowledgement" }).click();
   await page.getByRole("link", { name: "Alerts: 1" }).waitFor();
   await row().getByRole("button", { name: "Silence" }).click();
   await page.getByLabel("Comment").fill("planned");
@@ -78,7 +78,7 @@ test("an administrator acknowledges and silences an alert; the bell counts", asy
   await page.getByRole("link", { name: "Alerts: 0" }).waitFor();
   await page.screenshot({ path: "alerts.png" });
   await checkAccess("silences");
-  await silences.getByRole("button", { name: "End" }).click();
+  await silences.getByRole("button", { name: "End silence" }).click();
   await silences.getByText("expired").waitFor();
   await row().getByText("firing").waitFor();
   assert.deepEqual(problems, []);
@@ -88,7 +88,7 @@ test("a user sees no alerts of the machine, and silences nothing", async () => {
   await signIn(USER);
   await page.getByText("There are no alerts.").waitFor();
   await page.getByRole("link", { name: "Alerts: 0" }).waitFor();
-  assert.equal(await page.getByRole("button", { name: "End" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "End silence" }).count(), 0);
   assert.deepEqual(problems, []);
 });
 

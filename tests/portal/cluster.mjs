@@ -124,7 +124,7 @@ test("the map fits a phone and has a Chinese name", async () => {
 test("a drained node is marked, with its reason", async () => {
   const page = await signIn(ADMIN, "/nodes");
   await page.getByRole("button", { name: "Drain" }).click();
-  await page.getByLabel("Reason, shown to users").fill("new fan");
+  await page.getByLabel("Reason (users see it)").fill("new fan");
   await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
   await see("button", /Resume/);
   await map().focus();
@@ -138,8 +138,8 @@ test("virtual clusters: added, used beyond the share, who has what, removed", as
   const page = await signIn(ADMIN, "/virtual-clusters");
   await page.getByRole("button", { name: "Add virtual cluster" }).click();
   await page.getByLabel("Name").fill("lab");
-  await page.getByLabel("Share, percent").fill("50");
-  await page.getByLabel("At most, percent").fill("100");
+  await page.getByLabel("Share (percent)").fill("50");
+  await page.getByLabel("Maximum (percent)").fill("100");
   await page.getByRole("button", { name: "Save" }).click();
   const card = page.locator(".vc-card", { hasText: "lab" });
   await card.waitFor();
@@ -148,7 +148,7 @@ test("virtual clusters: added, used beyond the share, who has what, removed", as
     .replace("cpu: 1", `cpu: ${cpus}`).replace("type: job", "type: job\ndefaults: {virtualCluster: lab}"));
   await card.locator("div", { hasText: new RegExp(`^Borrowed${cpus / 2}$`) }).waitFor();
   await page.locator(".vc-card", { hasText: "default" }).locator("div", { hasText: new RegExp(`^Lent${cpus / 2}$`) }).waitFor();
-  await page.getByText("Who has what").click();
+  await page.getByText("Usage by user").click();
   await page.getByRole("row", { name: new RegExp(`lab admin 1 0 ${cpus}`) }).waitFor();
   await checkAccess("virtual clusters");
   await page.screenshot({ path: "virtual-clusters.png" });
@@ -181,7 +181,7 @@ test("the queue and the machines of a second that has passed", async () => {
   await page.screenshot({ path: "time.png" });
   await page.getByRole("slider").focus();
   await page.keyboard.press("End");
-  await page.getByText("Nothing waits.").waitFor();
+  await page.getByText("No job waits.").waitFor();
   await page.goBack();
   await page.goForward();
   await page.getByRole("button", { name: "now" }).click();
@@ -197,7 +197,7 @@ test("what if: ten nodes more, one less, another policy; on a phone, by keys", a
   await page.getByLabel("New nodes").fill("10x gpu:8:a100");
   await page.getByLabel("New nodes").press("Enter");
   await kind.selectOption("policy");
-  await page.getByLabel("Another policy").selectOption("backfill");
+  await page.getByLabel("Change the policy").selectOption("backfill");
   await page.getByRole("button", { name: "Add", exact: true }).press("Enter");
   await page.getByRole("button", { name: "Compare" }).press("Enter");
   await page.getByRole("row", { name: /cid~wait-11 .*now .*sooner/ }).waitFor();
@@ -205,7 +205,7 @@ test("what if: ten nodes more, one less, another policy; on a phone, by keys", a
   await checkAccess("what if");
   await page.screenshot({ path: "what-if.png", fullPage: true });
   await page.getByRole("button", { name: /Remove: Add nodes/ }).press("Enter");
-  await page.getByRole("button", { name: /Remove: Another policy/ }).press("Enter");
+  await page.getByRole("button", { name: /Remove: Change the policy/ }).press("Enter");
   await kind.selectOption("drain");
   await page.getByLabel("Drain a node").selectOption("node0001");
   await page.getByRole("button", { name: "Add", exact: true }).click();

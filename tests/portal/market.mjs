@@ -55,7 +55,7 @@ test("templates are found by text, category and tag, and used", async () => {
   await signIn(USER, "/");
   await page.getByRole("link", { name: "Marketplace", exact: true }).click();
   await heading("Marketplace");
-  await page.getByRole("link", { name: "sweep", exact: true }).waitFor(); // comes with OpenPAI
+  await page.getByRole("link", { name: "sweep", exact: true }).waitFor(); // built in
   await page.getByRole("link", { name: "shared", exact: true }).waitFor();
   await checkAccess("list");
   await page.screenshot({ path: "market_list.png" });
@@ -112,7 +112,7 @@ test("a template is made from a job, changed, shared and removed", async () => {
   await call(server, "POST", "/api/v2/jobs", jobOf("base", "echo base"));
   await page.getByRole("link", { name: "New template" }).click();
   await heading("New template");
-  await page.getByLabel("From a job of yours").selectOption("base");
+  await page.getByLabel("From one of your jobs").selectOption("base");
   await page.waitForFunction(() => [...document.querySelectorAll("textarea")].some(one => one.value.includes("echo base")));
   await page.getByLabel("Name", { exact: true }).fill("made here");
   await page.getByLabel("Description (Markdown)").fill("*Made* in a test");
@@ -120,9 +120,9 @@ test("a template is made from a job, changed, shared and removed", async () => {
   await page.screenshot({ path: "market_edit.png", fullPage: true });
   await page.getByRole("button", { name: "Save" }).click();
   await heading("made here");
-  await page.getByText("Only I").waitFor();
+  await page.getByText("Only me").waitFor();
   await page.getByRole("button", { name: "Share" }).click();
-  await page.getByLabel("Who sees it").selectOption("groups");
+  await page.getByLabel("Visible to").selectOption("groups");
   await page.getByLabel("Groups, separated by commas").fill("team");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("· team ·").waitFor();

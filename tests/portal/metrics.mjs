@@ -94,7 +94,7 @@ test("a job that is over has its charts, and no stream", async () => {
   await signIn("/jobs/admin~burns/metrics");
   await page.getByRole("status").filter({ hasText: /^STOPPED$/ }).waitFor();
   await chart(/^CPUs:/).waitFor();
-  await page.getByText("CPUs used, mean").waitFor();
+  await page.getByText("Mean CPU use").waitFor();
   assert.equal(await page.getByLabel("Time range").count(), 0);
   await checkPage();
 });

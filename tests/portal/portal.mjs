@@ -184,7 +184,7 @@ test("every page holds up to axe-core, in light, dark, Chinese and on a phone", 
 test("an administrator drains a node and adds a user", async () => {
   await signIn(ADMIN, "/nodes");
   await page.getByRole("button", { name: "Drain" }).click();
-  await page.getByLabel("Reason, shown to users").fill("new disk");
+  await page.getByLabel("Reason (users see it)").fill("new disk");
   await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
   await page.getByText("new disk").waitFor();
   await page.getByRole("button", { name: "Resume" }).click();
@@ -280,7 +280,7 @@ test("a log: a progress bar moves, a long one is followed and says what is left 
   await log.getByText("done 99%").waitFor({ timeout: 5000 });
   writeFileSync(`${server.root}/go2`, "");
   await log.getByText("150000").waitFor();
-  await page.getByText(/^Only the last 100,000 lines/).waitFor();
+  await page.getByText(/^Only about the last 100,000 lines/).waitFor();
   const seen = await log.evaluate(box => box.scrollTop);
   assert.ok(seen < 130000 * 18, `${seen} pixels of lines are kept`);
   await log.focus();

@@ -70,9 +70,9 @@ test("each edit of the form changes its place of the text alone", async () => {
   await change("echo $i\n", "echo $i $i\n");
   await field("Image").fill("python:3.12");
   await change("'python:3'", "'python:3.12'");
-  await field("Retries of the job").fill("3");
+  await field("Job retries").fill("3");
   await change("        done\n", "        done\njobRetryCount: 3\n");
-  await field("Retries of the job").fill("");
+  await field("Job retries").fill("");
   await field("Job name").focus();
   await change("\njobRetryCount: 3\n", "\n");
 });
@@ -84,7 +84,7 @@ test("each edit of the text refreshes the form", async () => {
   await it.see("tab", "learner");
   assert.equal(await field("Instances").inputValue(), "7");
   await editor().fill("a: [");
-  await it.page.getByText("The form waits until the YAML can be read.").waitFor();
+  await it.page.getByText("The form is locked until the YAML has no syntax error.").waitFor();
   assert.equal(await field("Instances").isDisabled(), true);
   await editor().fill(FILE);
   await it.see("tab", "main");
@@ -98,8 +98,8 @@ test("roles are copied, renamed with what refers to them, and removed", async ()
   await field("Image").fill("python:3.9"); // of the copy alone
   await it.page.getByRole("tab", { name: "main", exact: true }).click();
   assert.equal(await field("Image").inputValue(), "python:3");
-  await field("Name of the role").fill("learner");
-  await field("Name of the role").press("Enter");
+  await field("Role name").fill("learner");
+  await field("Role name").press("Enter");
   await it.see("tab", "learner");
   assert.match(await text(), /learner: # the first[^]*PAI_TASK_ROLE_TASK_COUNT_learner/);
   await it.page.getByRole("tab", { name: "main2" }).click();
@@ -120,7 +120,7 @@ test("parameters, secrets and tools come and go", async () => {
   await field("Value of name1").fill("hush");
   await field("SSH").check();
   await field("TensorBoard").check();
-  await field("Folder of logs").fill("/mnt/boards");
+  await field("Log folder").fill("/mnt/boards");
   await becomes(`${FILE}parameters:
   rate: 0.1
 secrets:
@@ -173,7 +173,7 @@ test("the editor completes, describes and corrects", async () => {
 test("a file that cannot start is made to fit", async () => {
   const [{ cpus }] = await it.call("GET", "/api/v2/nodes");
   await open(FILE.replace("cpu: 1", `cpu: ${8 * cpus}`));
-  await it.page.getByText("It can never start here").waitFor();
+  await it.page.getByText("It can never start on this cluster").waitFor();
   await it.page.getByRole("button", { name: `Make it fit: main: CPUs ${cpus}` }).click();
   await becomes(FILE.replace("cpu: 1", `cpu: ${cpus}`));
   await it.page.getByText("It would start now").waitFor();

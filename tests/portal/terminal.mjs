@@ -16,7 +16,7 @@ after(() => server?.remove());
 useBrowser();
 
 const stop = name => call(server, "PUT", `/api/v2/jobs/${name}/executionType`, { value: "STOP" });
-const shell = page => page.getByRole("group", { name: /^A shell in / });
+const shell = page => page.getByRole("group", { name: /^Shell in / });
 const told = (page, text) => page.getByRole("status").filter({ hasText: text }).waitFor();
 
 /** A window with the terminal of a running job. */
@@ -69,7 +69,7 @@ test("the keyboard leads in and out, and axe-core finds nothing", async () => {
   assert.equal(await shell(page).evaluate(box => box.contains(document.activeElement)), true);
   await page.keyboard.press("F6");
   assert.equal(await page.getByRole("tab", { name: "Terminal" }).evaluate(tab => tab === document.activeElement), true);
-  await page.getByLabel("For screen readers").check();
+  await page.getByLabel("Screen reader mode").check();
   await page.locator(".xterm-accessibility").waitFor({ state: "attached" });
   await shell(page).getByRole("textbox").focus();
   await page.keyboard.type("echo re''ad\n");

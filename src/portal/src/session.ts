@@ -15,6 +15,9 @@ export const who = signal<Who | null | undefined>(undefined);
 /** Why the login at the provider failed, or empty. */
 export const loginError = signal("");
 
+/** Whether the user may stop and tag a job: its owner and administrators. */
+export const mayChange = (job: string) => who.value?.admin === true || job.startsWith(`${who.value?.name}~`);
+
 onOtherSession(() => {
   stopLive();
   void findSession();

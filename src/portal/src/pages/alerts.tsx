@@ -14,7 +14,7 @@ import { t, type TextKey } from "../texts";
 
 const ALERT_COLUMNS: TextKey[] = ["severity", "name", "node", "message", "since", "state"];
 const SILENCE_COLUMNS: TextKey[] = ["matchers", "state", "until", "user", "comment"];
-const RULE_COLUMNS: TextKey[] = ["name", "severity", "condition", "firing"];
+const RULE_COLUMNS: TextKey[] = ["name", "severity", "condition", "firingNow"];
 const PAUSE = 5000; // milliseconds between two lists while jobs change: the server looks no more often
 const HOURS = 2;
 
@@ -50,13 +50,13 @@ function Actions({ alert, again }: { alert: Alert; again: () => void }) {
   }
   return <>
     <button type="button" onClick={() => void acknowledge()}>{t(isSeen ? "withdraw" : "acknowledge")}</button>{" "}
-    {who.value?.admin && <button type="button" onClick={() => void silence()}>{t("silence")}</button>}
+    {who.value?.admin && alert.status.state !== "suppressed" && <button type="button" onClick={() => void silence()}>{t("silence")}</button>}
   </>;
 }
 
 function Table({ label, columns, buttons, children }: { label: TextKey; columns: TextKey[]; buttons?: boolean; children: preact.ComponentChildren }) {
   return <div class="wide" tabIndex={0} role="region" aria-label={t(label)}><table>
-    <thead><tr>{columns.map(text => <th key={text} scope="col">{t(text)}</th>)}{buttons && <td />}</tr></thead>
+    <thead><tr>{columns.map(text => <th key={text} scope="col" class={text === "firingNow" ? "number" : undefined}>{t(text)}</th>)}{buttons && <td />}</tr></thead>
     <tbody>{children}</tbody>
   </table></div>;
 }
@@ -119,7 +119,7 @@ export function Alerts() {
   useEffect(() => { document.title = `${t("alerts")} · OpenPAI`; });
   useJobChanges(list.again, () => true, PAUSE);
   return <>
-    <h1>{t("alerts")}</h1>
+    <div class="title"><h1>{t("alerts")}</h1></div>
     {list.error !== undefined && <Failed error={list.error} />}
     {list.value?.length === 0 && <p class="empty">{t("noAlerts")}</p>}
     {list.value !== undefined && list.value.length > 0 &&

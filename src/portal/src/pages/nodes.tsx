@@ -53,7 +53,7 @@ function jobsOf(picture: Picture | undefined): Map<string, MapJob[]> {
 
 function Row({ node, jobs, again }: { node: Node; jobs: MapJob[]; again: () => void }) {
   return <tr>
-    <th scope="row">{node.name}</th>
+    <th scope="row"><a href={`/nodes/${encodeURIComponent(node.name)}`}>{node.name}</a></th>
     <td>{node.state}{node.why !== null && <span class="hint"> {node.why}</span>}</td>
     <td>{node.gpus > 0 && <Gpus node={node} />}</td>
     <td><Meter label={`${node.name}: ${t("cpus")}`} value={node.cpus - node.freeCpus} most={node.cpus} text={`${node.cpus - node.freeCpus} / ${node.cpus}`} /></td>

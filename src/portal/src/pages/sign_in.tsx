@@ -1,10 +1,16 @@
 // sign_in.tsx - the log-in page
 import { useEffect, useState } from "preact/hooks";
+import { CallError } from "../call";
 import { textOf } from "../parts/messages";
 import { useCall } from "../parts/use_call";
 import { beginLogin } from "../provider_login";
 import { loginError, signIn } from "../session";
 import { language, setLanguage, t } from "../texts";
+
+/* What is not accepted: whether a name exists is nobody's business. */
+const REFUSALS = ["InvalidParametersError", "IncorrectPasswordError", "NoUserError"];
+
+const said = (failure: unknown) => failure instanceof CallError && REFUSALS.includes(failure.code) ? t("wrongLogin") : textOf(failure);
 
 export function SignIn() {
   const method = useCall("authn.info", {});
@@ -19,7 +25,7 @@ export function SignIn() {
     try {
       await signIn(String(form.get("username")), String(form.get("password")));
     } catch (failure) {
-      setError(textOf(failure));
+      setError(said(failure));
       setBusy(false);
     }
   }

@@ -47,7 +47,7 @@ function Fixes({ fixes, apply }: { fixes: Fix[]; apply: (fix: Fix) => void }) {
 function ProblemLine({ problem, handle }: { problem: Problem; handle: EditorHandle | null }) {
   const { line, column, message, from, fixes } = problem;
   return <li>
-    <button type="button" class="plain code" onClick={() => handle?.goTo(from)}>{line}:{column}</button> {message.replace(/\n(help: )?/g, (_all, help?: string) => help ? ` ${t("help")}: ` : " ")}
+    <button type="button" class="plain code" onClick={() => handle?.goTo(from)}>{line}:{column}</button> {message.replace(/\n(help: )?/g, (_all, help?: string) => help ? `. ${t("help")}: ` : " ")}
     {fixes.length > 0 && <span class="buttons"><Fixes fixes={fixes} apply={fix => handle?.apply(fix.changes)} /></span>}
   </li>;
 }
@@ -141,7 +141,7 @@ export function Submit() {
       <TemplatePicker item={item} onPick={text => setText(withNewName(text))} />
       <label class="button">{t("upload")}<input type="file" class="hidden" accept=".yaml,.yml,.json" onChange={event => void open(event)} /></label>
       <button type="button" onClick={() => saveText(text, `${String(form?.file.name || "job")}.pai.yaml`, "text/yaml")}>{t("exportYaml")}</button>
-      {demand !== null && <span class="hint">{t("asksFor", demand.gpus, demand.cpus, bytes(demand.memory))}</span>}
+      {demand !== null && <span class="hint">{t("asksFor", demand.gpus, Math.round(100 * demand.cpus) / 100, bytes(demand.memory))}</span>}
       <WaitNow text={text} form={form} />
     </div>
     {error !== undefined && <Failed error={error} />}

@@ -70,6 +70,8 @@ function Card({ name, all, again }: { name: string; all: All; again: () => void 
     again();
   });
   const turn = () => attempt(async () => {
+    if (isUp && await ask(t("confirmStopCluster", name), t("stop")) === null)
+      return;
     await call("vcs.set_status", { vc: name, vcStatus: isUp ? "stopped" : "running" });
     again();
   });

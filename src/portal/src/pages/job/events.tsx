@@ -20,7 +20,7 @@ export function Events({ name }: OfJob) {
     <thead><tr>{COLUMNS.map(text => <th key={text} scope="col">{t(text)}</th>)}</tr></thead>
     <tbody>{list.value.data.map(event => <tr key={event.uid} class={event.type === "Warning" ? "warning" : undefined}>
       <td>{time(Date.parse(event.lastTimestamp))}</td><td>{event.type}</td><td>{event.reason}</td>
-      <td>{event.taskName}</td><td class="text">{event.message}</td><td class="number">{event.count}</td>
+      <td>{event.taskroleName}/{event.taskIndex}</td><td class="text">{event.message}</td><td class="number">{event.count}</td>
     </tr>)}</tbody>
   </table></div>;
 }

@@ -13,6 +13,7 @@ import { isFinal, State } from "../../parts/state";
 import { useCall } from "../../parts/use_call";
 import { useJobChanges } from "../../parts/use_jobs";
 import { fullName, go, jobAddress, parts } from "../../router";
+import { mayChange } from "../../session";
 import { t, type TextKey } from "../../texts";
 import { Config } from "./config";
 import { Ending } from "./ending";
@@ -69,7 +70,7 @@ function Buttons({ name, job }: { name: string; job: JobRecord }) {
     setBusy(false);
   }
   return <p class="buttons">
-    <button type="button" disabled={isOver || isStopping} onClick={() => void stop(name)}>{t("stop")}</button>
+    <button type="button" disabled={isOver || isStopping || !mayChange(name)} onClick={() => void stop(name)}>{t("stop")}</button>
     <a class="button" role="button" href={`/submit?clone=${encodeURIComponent(name)}`}>{t("clone")}</a>
     <a class="button" role="button" href={`/jobs/compare?first=${encodeURIComponent(name)}`}>{t("compare")}</a>
     <button type="button" disabled={!isOver || isBusy} onClick={() => void onRetry()}>{t("retry")}</button>

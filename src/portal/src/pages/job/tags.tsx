@@ -2,12 +2,12 @@
 import { call } from "../../call";
 import { ask } from "../../parts/dialog";
 import { attempt } from "../../parts/messages";
-import { who } from "../../session";
+import { mayChange } from "../../session";
 import { t } from "../../texts";
 import type { OfJob } from "./job";
 
 export function Tags({ name, job, again }: OfJob) {
-  const mayChange = who.value?.admin === true || name.startsWith(`${who.value?.name}~`);
+  const isMine = mayChange(name);
   const change = (action: "jobs.tag" | "jobs.untag", value: string) => attempt(async () => {
     await call(action, { job: name, value });
     again();
@@ -17,11 +17,11 @@ export function Tags({ name, job, again }: OfJob) {
     if (value !== null && value.trim() !== "")
       await change("jobs.tag", value.trim());
   }
-  if (job.tags.length === 0 && !mayChange)
+  if (job.tags.length === 0 && !isMine)
     return null;
   return <p class="tags">
-    {job.tags.map(tag => <span key={tag}>{tag}{mayChange &&
+    {job.tags.map(tag => <span key={tag}>{tag}{isMine &&
       <button type="button" class="plain" aria-label={t("removeTag", tag)} onClick={() => void change("jobs.untag", tag)}>×</button>}</span>)}
-    {mayChange && <button type="button" class="plain" onClick={() => void add()}>+ {t("addTag")}</button>}
+    {isMine && <button type="button" class="plain" onClick={() => void add()}>+ {t("addTag")}</button>}
   </p>;
 }

@@ -88,6 +88,8 @@ function Axis({ from, to }: { from: number; to: number }) {
     <span key={i}>{i === 0 ? time(from) : after((to - from) / 1000 * i / (MARKS - 1))}</span>)}</span></div>;
 }
 
+const LEGEND = ["waiting", "starting", "running", "succeeded", "failed"] as const;
+
 const phase = (span: Span) => span.ended === undefined ? t(span.during) : `${t(span.during)}: ${span.ended}`;
 
 function AsTable({ lines, now, hasAttempts }: { lines: Line[]; now: number; hasAttempts: boolean }) {
@@ -119,7 +121,7 @@ export function Timeline({ name, job }: OfJob) {
   const to = Math.max(from + 1, ...spans.map(span => span.to ?? now));
   const hasAttempts = job.jobStatus.attemptId > 0;
   return <>
-    <p class="legend">{(["waiting", "starting", "running"] as const).map(one => <span key={one}><svg viewBox="0 0 10 10" aria-hidden="true"><rect class={one} width="10" height="10" /></svg>{t(one)}</span>)}</p>
+    <p class="legend">{LEGEND.map(one => <span key={one}><svg viewBox="0 0 10 10" aria-hidden="true"><rect class={one} width="10" height="10" /></svg>{t(one)}</span>)}</p>
     <div class="timeline" role="group" aria-label={t("timelineOf", name)}>
       {lines.map(line => <div key={`${line.attempt} ${line.name}`} role="img" aria-label={`${line.name}: ${line.spans.map(span => `${phase(span)} ${duration(((span.to ?? now) - span.from) / 1000)}`).join(", ")}`}>
         <span>{hasAttempts ? `${line.attempt} · ${line.name}` : line.name}</span><Bar line={line} from={from} to={to} />

@@ -9,7 +9,7 @@ import type { OfJob } from "./job";
 
 function Forecast({ of, now }: { of: When; now: number }) {
   const away = (at: number | null) => at === null ? t("later") : duration((at - now) / 1000);
-  return <>{of.p50 === null ? t("later") : t("between", `${time(of.p50)}, ${away(of.p50)}`, away(of.p10), away(of.p90))}</>;
+  return <>{of.p50 === null ? t("later") : t("between", t("inTime", time(of.p50), away(of.p50)), away(of.p10), away(of.p90))}</>;
 }
 
 export function Why({ name }: OfJob) {
@@ -23,7 +23,7 @@ export function Why({ name }: OfJob) {
   const { reasons, line, explanation, failure } = why.value;
   const when = estimate.value;
   return <>
-    {reasons.length === 0 && <p>{t("nothingWaits")}</p>}
+    {reasons.length === 0 && <p>{t("notWaiting")}</p>}
     {reasons.length > 0 && <ul>{reasons.map(one => <li key={one.code + one.text}><span class="code">{one.code}</span> {one.text}</li>)}</ul>}
     <dl class="summary">
       {line !== null && line !== undefined && line.place !== null && <div><dt>{t("place")}</dt><dd>{t("placeOf", line.place, line.waiting)} · {line.virtualCluster}</dd></div>}

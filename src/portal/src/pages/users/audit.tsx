@@ -28,7 +28,7 @@ export function Audit() {
     </form>
     {list.error !== undefined && <Failed error={list.error} />}
     <div class="wide" tabIndex={0} role="region" aria-label={t("audit")}><table>
-      <thead><tr><th scope="col">{t("time")}</th><th scope="col">{t("user")}</th><th scope="col">{t("address")}</th><th scope="col">{t("change_kind")}</th><th scope="col" class="number">{t("state")}</th></tr></thead>
+      <thead><tr><th scope="col">{t("time")}</th><th scope="col">{t("user")}</th><th scope="col">{t("address")}</th><th scope="col">{t("change_kind")}</th><th scope="col" class="number">{t("status")}</th></tr></thead>
       <tbody>{rows.map(one => <tr key={one.id} class={one.status >= 400 ? "warning" : undefined}>
         <td><time dateTime={new Date(one.time).toISOString()}>{time(one.time)}</time></td><td>{one.user}</td><td>{one.from}</td>
         <td class="text"><code>{one.what}</code></td><td class="number">{one.status || ""}</td>
