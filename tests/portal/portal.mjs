@@ -182,6 +182,7 @@ test("a server that begins again loses nothing on the screen", async () => {
 test("the keyboard alone: palette, search, rows", async () => {
   await submit("keyed", "true");
   await signIn(ADMIN);
+  await see("heading", "Home"); // keys are heard
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox").fill("keyed");
   await see("option", /keyed/);

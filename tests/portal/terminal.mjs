@@ -21,6 +21,7 @@ async function enter(name) {
 
 /** Types a command; its output must not be in what is typed. */
 async function run(command, output) {
+  await shell().locator("textarea:focus").waitFor({ state: "attached" }); // a new shell takes the focus when it is shown
   await page.keyboard.type(`${command}\n`);
   await shell().getByText(output).first().waitFor();
 }
