@@ -3,22 +3,23 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { test } from "node:test";
-import { ADMIN, call, USER } from "./server.mjs";
-import { checkAccess, forgive, open, see, signIn, visit } from "./visit.mjs";
+import { call, checkPage, forgive, open, page, see, server, signIn, usePortal } from "./browser.mjs";
+import { ADMIN, USER } from "./server.mjs";
 
-const rest = (method, path, body) => call(visit.server, method, path, body);
-const button = name => visit.page.getByRole("button", { name, exact: true });
+usePortal();
+
+const button = name => page.getByRole("button", { name, exact: true });
 const csv = text => ({ name: "users.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
 
 async function canSignIn(username, password) {
-  const answer = await fetch(`${visit.server.address}/api/v2/authn/basic/login`, {
+  const answer = await fetch(`${server.address}/api/v2/authn/basic/login`, {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ username, password }) });
   return answer.status === 200;
 }
 
 test("an account is added, found, changed, and removed", async () => {
-  await rest("PUT", "/api/v2/virtual-clusters/lab", { vcCapacity: 10 });
-  const page = await signIn(ADMIN, "/users");
+  await call("PUT", "/api/v2/virtual-clusters/lab", { vcCapacity: 10 });
+  await signIn(ADMIN, "/users");
   await button("Add user").click();
   await page.getByLabel("User name").fill("bob");
   await page.getByLabel("Password").fill("bobs-password-7");
@@ -33,7 +34,7 @@ test("an account is added, found, changed, and removed", async () => {
   await page.getByRole("textbox", { name: "Email" }).fill("bob@example.com");
   await page.getByLabel("New password").fill("a-newer-password-8");
   await page.getByRole("form").getByRole("checkbox", { name: "lab" }).first().uncheck();
-  await checkAccess("edit an account");
+  await checkPage("edit an account");
   await button("Save").click();
   await page.getByText("There is no").or(page.getByRole("rowheader", { name: "bob" })).first().waitFor({ state: "hidden" }); // no more in lab
   await page.getByLabel("Virtual cluster", { exact: true }).selectOption("");
@@ -46,8 +47,8 @@ test("an account is added, found, changed, and removed", async () => {
 
 test("several accounts at once: passwords and virtual clusters", async () => {
   for (const username of ["ina", "ivo"])
-    await rest("POST", "/api/v2/users", { username, password: "the-first-one-1", virtualCluster: ["default"] });
-  const page = await signIn(ADMIN, "/users?keyword=i");
+    await call("POST", "/api/v2/users", { username, password: "the-first-one-1", virtualCluster: ["default"] });
+  await signIn(ADMIN, "/users?keyword=i");
   await page.getByLabel("Select ina").check();
   await page.getByLabel("Select ivo").check();
   await page.getByText("Selected: 2").waitFor();
@@ -64,7 +65,7 @@ test("several accounts at once: passwords and virtual clusters", async () => {
 });
 
 test("accounts of a CSV file: wrong rows are told, mended, and created", async () => {
-  const page = await signIn(ADMIN, "/users/register");
+  await signIn(ADMIN, "/users/register");
   const file = page.locator("input[type=file]");
   await file.setInputFiles(csv("name,secret\nx,y\n"));
   await see("alert", "");
@@ -73,7 +74,7 @@ test("accounts of a CSV file: wrong rows are told, mended, and created", async (
   await button("Add users: 3").click();
   await page.getByText("A password has at least 8 characters.").waitFor();
   assert.equal(await page.getByText("Two rows have this user name.").count(), 2);
-  await checkAccess("register many");
+  await checkPage("register many");
   await page.screenshot({ path: "register.png" });
   await page.getByLabel("Password 2").fill("a-long-one-of-lee");
   await button("Remove 3").click();
@@ -84,7 +85,7 @@ test("accounts of a CSV file: wrong rows are told, mended, and created", async (
   await button("Add users: 1").click();
   await page.getByText("created").nth(1).waitFor();
   assert.equal(await canSignIn("kim", 'a "quoted", one'), true);
-  const users = await rest("GET", "/api/v2/users");
+  const users = await call("GET", "/api/v2/users");
   assert.deepEqual(users.filter(one => /^(kim|lee)$/.test(one.username)).map(one => [one.username, one.admin, one.virtualCluster.includes("lab")]),
     [["kim", false, true], ["lee", true, true]]); // administrators may use all
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download a template" }).click()]);
@@ -92,7 +93,7 @@ test("accounts of a CSV file: wrong rows are told, mended, and created", async (
 });
 
 test("groups and storages: rights, members, grants", async () => {
-  const page = await signIn(ADMIN, "/users/groups");
+  await signIn(ADMIN, "/users/groups");
   await button("Add group").click();
   await page.getByLabel("Name", { exact: true }).fill("vision");
   await page.getByLabel("Description").fill("cameras");
@@ -103,7 +104,7 @@ test("groups and storages: rights, members, grants", async () => {
   await page.getByLabel("User name").fill(USER.name);
   await button("Add member").click();
   await page.getByRole("list", { name: "Members: vision" }).getByText(USER.name).waitFor();
-  await checkAccess("groups");
+  await checkPage("groups");
   await page.getByRole("link", { name: "Storages" }).click();
   await button("Add storage").click();
   await page.getByLabel("Name").fill("pictures");
@@ -116,8 +117,8 @@ test("groups and storages: rights, members, grants", async () => {
   await page.getByRole("checkbox", { name: "vision" }).check();
   await button("Save").click();
   await page.getByRole("rowheader", { name: "pictures" }).waitFor();
-  await checkAccess("storages");
-  const vision = async () => (await rest("GET", "/api/v2/groups")).find(one => one.groupname === "vision").extension.acls;
+  await checkPage("storages");
+  const vision = async () => (await call("GET", "/api/v2/groups")).find(one => one.groupname === "vision").extension.acls;
   assert.deepEqual((await vision()).storageConfigs, ["pictures"]);
   await page.getByRole("row", { name: /pictures/ }).getByRole("checkbox", { name: "default" }).click();
   await page.getByRole("row", { name: /pictures/ }).getByRole("checkbox", { name: "default", checked: true }).waitFor();
@@ -125,7 +126,7 @@ test("groups and storages: rights, members, grants", async () => {
 });
 
 test("one's own account: mail, keys, tokens, storages, other clusters", async () => {
-  const page = await signIn(USER, "/profile");
+  await signIn(USER, "/profile");
   await page.getByRole("textbox", { name: "Email" }).fill("ada@example.com");
   await page.locator("section", { hasText: "Email" }).getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
@@ -148,10 +149,10 @@ test("one's own account: mail, keys, tokens, storages, other clusters", async ()
   await page.getByRole("checkbox", { name: "read" }).check();
   await button("New token").click();
   const token = await page.locator("code.secret").innerText();
-  const asked = (method, path) => fetch(visit.server.address + path, { method, headers: { Authorization: `Bearer ${token}` } });
+  const asked = (method, path) => fetch(server.address + path, { method, headers: { Authorization: `Bearer ${token}` } });
   assert.equal((await asked("GET", "/api/v2/jobs")).status, 200);
   assert.equal((await asked("POST", "/api/v2/jobs")).status, 403);
-  await checkAccess("profile");
+  await checkPage("profile");
   await page.screenshot({ path: "profile.png", fullPage: true });
   await page.reload();
   await see("rowheader", "ci");
@@ -165,10 +166,10 @@ test("one's own account: mail, keys, tokens, storages, other clusters", async ()
 });
 
 test("the audit log tells who changed what", async () => {
-  await rest("POST", "/api/v2/users", { username: "noted", password: "a-long-password-9" });
-  const page = await signIn(ADMIN, "/users/audit");
+  await call("POST", "/api/v2/users", { username: "noted", password: "a-long-password-9" });
+  await signIn(ADMIN, "/users/audit");
   await page.getByRole("row", { name: /admin 127.0.0.1 POST \/api\/v2\/users 201/ }).first().waitFor();
-  await checkAccess("audit");
+  await checkPage("audit");
   await page.getByRole("searchbox").fill(USER.name);
   await page.getByRole("searchbox").press("Enter");
   await page.getByRole("row", { name: /ada 127.0.0.1 PUT/ }).first().waitFor();
@@ -177,14 +178,14 @@ test("the audit log tells who changed what", async () => {
 
 test("hostile names are text", async () => {
   const evil = '"><img src=x onerror=alert(1)>';
-  await rest("PUT", "/api/v2/groups", { data: { groupname: "vision", description: evil }, patch: true });
-  const page = await signIn(ADMIN, "/users/groups");
+  await call("PUT", "/api/v2/groups", { data: { groupname: "vision", description: evil }, patch: true });
+  await signIn(ADMIN, "/users/groups");
   await page.getByText(evil).waitFor();
   assert.equal(await page.locator("img").count(), 0);
 });
 
 test("only administrators have these pages, also by their addresses", async () => {
-  const page = await signIn(USER, "/users/audit");
+  await signIn(USER, "/users/audit");
   await page.getByText("There is no such page.").waitFor();
   assert.equal(await page.getByRole("link", { name: "Users" }).count(), 0);
   await open("/users/groups");
@@ -192,13 +193,13 @@ test("only administrators have these pages, also by their addresses", async () =
 });
 
 test("administration in Chinese on a phone", async () => {
-  const page = await signIn(ADMIN, "/users", { viewport: { width: 390, height: 800 } });
+  await signIn(ADMIN, "/users", { viewport: { width: 390, height: 800 } });
   await page.getByRole("button", { name: "中文" }).click();
   for (const [path, heading] of [["/users", "用户"], ["/users/groups", "用户组"], ["/users/register", "批量注册"], ["/users/storages", "存储"], ["/users/audit", "审计日志"],
     ["/profile", "admin"], ["/virtual-clusters", "虚拟集群"], ["/time", "时间回溯与假设分析"]]) {
-    await page.goto(visit.server.address + path);
+    await page.goto(server.address + path);
     await see("heading", heading);
-    await checkAccess(path);
+    await checkPage(path);
   }
   await page.screenshot({ path: "time-phone.png" });
 });
@@ -221,9 +222,10 @@ test("a plugin: its element, its attributes, a token that ends, and nothing of t
     .end(script.replace("ELSEWHERE", `http://127.0.0.1:${elsewhere.address().port}/`)));
   await new Promise(go => { plugins.listen(0, "127.0.0.1", go); });
   const uri = `http://127.0.0.1:${plugins.address().port}/charts.js`;
-  writeFileSync(`${visit.server.root}/plugins.yaml`, `- {title: Charts, uri: ${uri}}\n- {title: Gone, uri: "http://127.0.0.1:1/gone.js"}\n`);
+  writeFileSync(`${server.root}/plugins.yaml`, `- {title: Charts, uri: ${uri}}\n- {title: Gone, uri: "http://127.0.0.1:1/gone.js"}\n`);
+  forgive(/violates (the document's|the following) Content Security Policy/); // what its policy forbade it, the console tells
   try {
-    const page = await signIn(USER, "/");
+    await signIn(USER, "/");
     await page.getByRole("link", { name: "Charts" }).click();
     await see("heading", "Charts");
     const said = page.frameLocator("iframe").locator("pai-plugin");
@@ -231,37 +233,36 @@ test("a plugin: its element, its attributes, a token that ends, and nothing of t
     const { token, version, ...others } = JSON.parse(await said.innerText());
     assert.deepEqual(others, { status: 200, sent: "kept", user: USER.name, given: null, cookie: "SecurityError", above: "SecurityError", stored: "SecurityError" });
     assert.match(version, /^\d/);
-    const asked = (method, path) => fetch(visit.server.address + path, { method, headers: { Authorization: `Bearer ${token}` } });
+    const asked = (method, path) => fetch(server.address + path, { method, headers: { Authorization: `Bearer ${token}` } });
     assert.equal((await asked("GET", "/api/v2/tokens")).status, 403); // it makes no tokens of its own
     assert.equal((await asked("POST", "/api/v2/tokens/application")).status, 403);
-    await checkAccess("plugin");
+    await checkPage("plugin");
     await page.screenshot({ path: "plugin.png" });
     const revoked = page.waitForResponse(answer => answer.request().method() === "DELETE" && /\/tokens\//.test(answer.url()));
     await page.getByRole("link", { name: "Jobs" }).click();
     await revoked;
     assert.equal((await asked("GET", "/api/v2/jobs")).status, 401);
-    const old = await fetch(`${visit.server.address}/plugin.html?index=1`, { redirect: "manual" });
+    const old = await fetch(`${server.address}/plugin.html?index=1`, { redirect: "manual" });
     assert.equal(old.headers.get("Location"), "/plugins/1");
-    await page.goto(`${visit.server.address}/plugins/0?job=mnist&onclick=x&pai-user=root`);
+    await page.goto(`${server.address}/plugins/0?job=mnist&onclick=x&pai-user=root`);
     await said.getByText('"given":"mnist"').waitFor();
     await said.getByText(`"user":"${USER.name}"`).waitFor();
-    await page.goto(`${visit.server.address}/plugins/7`);
+    await page.goto(`${server.address}/plugins/7`);
     await page.getByText("There is no such page.").waitFor();
   } finally {
     plugins.close();
     elsewhere.close();
-    forgive(/violates (the document's|the following) Content Security Policy/); // what its policy forbade it, the console tells
   }
 });
 
 test("a plugin's address cannot write headers or HTML", async () => {
   for (const uri of ["https://a.example/x.js; script-src *", "https://a.example/\"><script>", "javascript:alert(1)", "//a.example/x.js", "https://u@a.example/x.js", ""]) {
-    writeFileSync(`${visit.server.root}/plugins.yaml`, JSON.stringify([{ title: "Evil", uri }]));
-    const answer = await fetch(`${visit.server.address}/plugin-frame/0`);
+    writeFileSync(`${server.root}/plugins.yaml`, JSON.stringify([{ title: "Evil", uri }]));
+    const answer = await fetch(`${server.address}/plugin-frame/0`);
     assert.notEqual(answer.status, 200, uri);
     assert.doesNotMatch(answer.headers.get("Content-Security-Policy") ?? "", /\*/);
-    await assert.rejects(rest("GET", "/api/v2/plugins"), /plugin 1 of plugins.yaml/);
+    await assert.rejects(call("GET", "/api/v2/plugins"), /plugin 1 of plugins.yaml/);
   }
-  writeFileSync(`${visit.server.root}/plugins.yaml`, "");
-  assert.deepEqual(await rest("GET", "/api/v2/plugins"), []);
+  writeFileSync(`${server.root}/plugins.yaml`, "");
+  assert.deepEqual(await call("GET", "/api/v2/plugins"), []);
 });

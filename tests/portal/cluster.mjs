@@ -1,30 +1,13 @@
 // cluster.mjs - the machine map, virtual clusters, time travel and what-if in Chromium
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ADMIN, call, jobOf, USER } from "./server.mjs";
-import { checkAccess, see, signIn, visit } from "./visit.mjs";
+import { call, checkPage, isOver, isRunning, page, see, server, signIn, stop, submit, usePortal } from "./browser.mjs";
+import { ADMIN, USER } from "./server.mjs";
 
-const rest = (method, path, body) => call(visit.server, method, path, body);
-const submitFile = async file => `${ADMIN.name}~${(await rest("POST", "/api/v2/jobs", file)).name}`;
-const submit = (name, command) => submitFile(jobOf(name, command));
-const stop = name => rest("PUT", `/api/v2/jobs/${name}/executionType`, { value: "STOP" });
-
-const isEnded = async name => /STOPPED|SUCCEEDED|FAILED/.test((await rest("GET", `/api/v2/jobs/${name}`)).jobStatus.state);
-
-const pause = milliseconds => new Promise(go => { setTimeout(go, milliseconds); });
-
-async function until(holds) {
-  while (!await holds())
-    await pause(300); // the server counts requests
-}
-
-async function ended(...names) {
-  for (const name of names)
-    await until(() => isEnded(name));
-}
+usePortal();
 
 /** A large cluster, in place of the server's machine. */
-async function pretend(page, nodes) {
+async function pretend(nodes) {
   const { init, Cluster, Scheduler } = await import(`${process.env.OPENPAI_JS}/index.js`);
   await init();
   const now = Date.now() * 1000, hour = 3600e6;
@@ -43,18 +26,18 @@ async function pretend(page, nodes) {
     cpus: 64, freeCpus: 0, memory: 2 ** 39, freeMemory: 2 ** 38 })) }));
 }
 
-const map = () => visit.page.getByRole("application", { name: "Map of the machines" });
-const cell = text => visit.page.locator(".machine-cell", { hasText: text }).waitFor();
+const map = () => page.getByRole("application", { name: "Map of the machines" });
+const cell = text => page.locator(".machine-cell", { hasText: text }).waitFor();
 
 test("the map tells of each cell, by keys and by the mouse, and leads to the job", async () => {
   const name = await submit("on-the-map", "sleep 600");
-  const page = await signIn(USER, "/nodes");
+  await signIn(USER, "/nodes");
   await page.getByRole("link", { name }).waitFor(); // in the table, for those who cannot see the map
   await map().focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowLeft");
   await cell(`CPU 0 · ${name}`);
-  await checkAccess("map");
+  await checkPage("map");
   await page.screenshot({ path: "map.png" });
   await page.keyboard.press("Enter");
   await see("heading", name);
@@ -65,12 +48,12 @@ test("the map tells of each cell, by keys and by the mouse, and leads to the job
   await page.mouse.click(box.x + 20, box.y + 32);
   await see("heading", name);
   await stop(name);
-  await ended(name);
+  await isOver(name);
 });
 
 test("a task's use and memory colour its cells", async () => {
   const name = await submit("busy", "while :; do :; done");
-  const page = await signIn(USER, "/nodes?colour=memory");
+  await signIn(USER, "/nodes?colour=memory");
   await page.getByText("in use, not measured").waitFor();
   await map().focus();
   await page.keyboard.press("ArrowRight");
@@ -79,20 +62,20 @@ test("a task's use and memory colour its cells", async () => {
   for (const more of ["busy-1", "busy-2", "busy-3"]) { // it asks again when jobs change
     if (await told.count() > 0)
       break;
-    await ended(await submit(more, "true"));
+    await isOver(await submit(more, "true"));
     await told.waitFor({ timeout: 3000 }).catch(() => {});
   }
   await told.waitFor();
   await page.getByLabel("Colours by").selectOption("user");
   await page.locator(".legend li", { hasText: ADMIN.name }).waitFor();
   await stop(name);
-  await ended(name);
+  await isOver(name);
 });
 
 test("500 nodes of 8 GPUs are one map, with faults, and a table that can be searched", async () => {
-  const page = await signIn(ADMIN);
-  await pretend(page, 500);
-  await page.goto(`${visit.server.address}/nodes`);
+  await signIn(ADMIN);
+  await pretend(500);
+  await page.goto(`${server.address}/nodes`);
   await page.locator("canvas").waitFor();
   await map().focus();
   for (const key of ["ArrowRight", "ArrowLeft", "ArrowDown"])
@@ -106,23 +89,23 @@ test("500 nodes of 8 GPUs are one map, with faults, and a table that can be sear
   assert.equal(await page.getByRole("rowheader").count(), 50);
   await page.getByRole("searchbox").fill("node0499");
   await page.getByRole("row", { name: /node0499.*ann~train-499/ }).waitFor();
-  await checkAccess("large map");
+  await checkPage("large map");
   await page.screenshot({ path: "map-large.png" });
 });
 
 test("the map fits a phone and has a Chinese name", async () => {
-  const page = await signIn(ADMIN, "/nodes", { viewport: { width: 390, height: 800 } });
-  await pretend(page, 40);
-  await page.goto(`${visit.server.address}/nodes?colour=job`);
+  await signIn(ADMIN, "/nodes", { viewport: { width: 390, height: 800 } });
+  await pretend(40);
+  await page.goto(`${server.address}/nodes?colour=job`);
   await page.getByRole("button", { name: "中文" }).click();
   await page.getByRole("application", { name: "机器图" }).waitFor();
   await page.locator("canvas").waitFor();
-  await checkAccess("phone");
+  await checkPage("phone");
   await page.screenshot({ path: "map-phone.png" });
 });
 
 test("a drained node is marked, with its reason", async () => {
-  const page = await signIn(ADMIN, "/nodes");
+  await signIn(ADMIN, "/nodes");
   await page.getByRole("button", { name: "Drain" }).click();
   await page.getByLabel("Reason (users see it)").fill("new fan");
   await page.getByRole("dialog").getByRole("button", { name: "Drain" }).click();
@@ -135,7 +118,7 @@ test("a drained node is marked, with its reason", async () => {
 });
 
 test("virtual clusters: added, used beyond the share, who has what, removed", async () => {
-  const page = await signIn(ADMIN, "/virtual-clusters");
+  await signIn(ADMIN, "/virtual-clusters");
   await page.getByRole("button", { name: "Add virtual cluster" }).click();
   await page.getByLabel("Name").fill("lab");
   await page.getByLabel("Share (percent)").fill("50");
@@ -143,19 +126,19 @@ test("virtual clusters: added, used beyond the share, who has what, removed", as
   await page.getByRole("button", { name: "Save" }).click();
   const card = page.locator(".vc-card", { hasText: "lab" });
   await card.waitFor();
-  const { cpus } = (await rest("GET", "/api/v2/nodes"))[0];
-  const name = await submitFile(jobOf("borrows", "sleep 600")
+  const { cpus } = (await call("GET", "/api/v2/nodes"))[0];
+  const name = await submit("borrows", "sleep 600", file => file
     .replace("cpu: 1", `cpu: ${cpus}`).replace("type: job", "type: job\ndefaults: {virtualCluster: lab}"));
   await card.locator("div", { hasText: new RegExp(`^Borrowed${cpus / 2}$`) }).waitFor();
   await page.locator(".vc-card", { hasText: "default" }).locator("div", { hasText: new RegExp(`^Lent${cpus / 2}$`) }).waitFor();
   await page.getByText("Usage by user").click();
   await page.getByRole("row", { name: new RegExp(`lab admin 1 0 ${cpus}`) }).waitFor();
-  await checkAccess("virtual clusters");
+  await checkPage("virtual clusters");
   await page.screenshot({ path: "virtual-clusters.png" });
   await page.getByRole("link", { name: "Running jobs: 1" }).click();
   await page.getByRole("row", { name: /borrows/ }).waitFor();
   await stop(name);
-  await ended(name);
+  await isOver(name);
   await page.goBack();
   await page.getByRole("button", { name: "Remove lab" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
@@ -163,21 +146,22 @@ test("virtual clusters: added, used beyond the share, who has what, removed", as
 });
 
 test("the queue and the machines of a second that has passed", async () => {
-  const cpus = (await rest("GET", "/api/v2/nodes"))[0].cpus;
-  const first = await submitFile(jobOf("first", "sleep 600").replace("cpu: 1", `cpu: ${cpus}`));
+  const cpus = (await call("GET", "/api/v2/nodes"))[0].cpus;
+  const first = await submit("first", "sleep 600", file => file.replace("cpu: 1", `cpu: ${cpus}`));
   const behind = await submit("behind", "true");
-  await until(async () => (await rest("GET", `/api/v2/jobs/${first}`)).jobStatus.state === "RUNNING");
+  await isRunning(first);
   const at = Math.ceil(Date.now() / 1000);
-  await pause(at * 1000 - Date.now() + 500); // that second has to pass
+  await new Promise(go => { setTimeout(go, at * 1000 - Date.now() + 500); }); // that second has to pass
   await stop(first);
-  await ended(first, behind);
-  const page = await signIn(USER, `/time?at=${at}`);
+  await isOver(first);
+  await isOver(behind);
+  await signIn(USER, `/time?at=${at}`);
   const queue = page.getByRole("region", { name: "Queue" });
   await queue.getByRole("link", { name: behind }).waitFor();
   await queue.getByRole("group").first().locator("summary").click();
   await queue.getByText(/waits: no node has 1 CPU free/).waitFor();
   await page.locator(".legend li", { hasText: first }).waitFor();
-  await checkAccess("a second that has passed");
+  await checkPage("a second that has passed");
   await page.screenshot({ path: "time.png" });
   await page.getByRole("slider").focus();
   await page.keyboard.press("End");
@@ -189,9 +173,9 @@ test("the queue and the machines of a second that has passed", async () => {
 });
 
 test("what if: ten nodes more, one less, another policy; on a phone, by keys", async () => {
-  const page = await signIn(USER, "/", { viewport: { width: 390, height: 800 } });
-  await pretend(page, 10);
-  await page.goto(`${visit.server.address}/time`);
+  await signIn(USER, "/", { viewport: { width: 390, height: 800 } });
+  await pretend(10);
+  await page.goto(`${server.address}/time`);
   const kind = page.getByLabel("Change", { exact: true });
   await kind.selectOption("add");
   await page.getByLabel("New nodes").fill("10x gpu:8:a100");
@@ -202,7 +186,7 @@ test("what if: ten nodes more, one less, another policy; on a phone, by keys", a
   await page.getByRole("button", { name: "Compare" }).press("Enter");
   await page.getByRole("row", { name: /cid~wait-11 .*now .*sooner/ }).waitFor();
   assert.match(await page.locator(".summary").innerText(), /Start at once\s+10\s/);
-  await checkAccess("what if");
+  await checkPage("what if");
   await page.screenshot({ path: "what-if.png", fullPage: true });
   await page.getByRole("button", { name: /Remove: Add nodes/ }).press("Enter");
   await page.getByRole("button", { name: /Remove: Change the policy/ }).press("Enter");
@@ -219,7 +203,6 @@ test("what if: ten nodes more, one less, another policy; on a phone, by keys", a
 });
 
 test("a stranger sees none of it", async () => {
-  const { address } = visit.server;
   for (const path of ["/api/v2/scheduler", "/api/v2/scheduler/log", "/api/v2/nodes", "/api/v2/audit", "/metrics"])
-    assert.equal((await fetch(address + path)).status, 401, path);
+    assert.equal((await fetch(server.address + path)).status, 401, path);
 });

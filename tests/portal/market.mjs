@@ -1,54 +1,13 @@
 // market.mjs - the marketplace in Chromium: templates are found, used, made, shared and removed
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { after, afterEach, before, test } from "node:test";
-import { chromium } from "playwright-core";
-import { ADMIN, call, jobOf, startServer, USER } from "./server.mjs";
+import { test } from "node:test";
+import { call, checkAccess, checkWidth, page, server, signIn, status, submit, usePortal } from "./browser.mjs";
+import { ADMIN, jobOf, USER } from "./server.mjs";
 
-const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-let server, browser, context, page, problems;
+usePortal();
 
-before(async () => {
-  server = await startServer(process.env.OPENPAI_PROGRAM);
-  await call(server, "POST", "/api/v2/users", { username: USER.name, password: USER.password, virtualCluster: ["default"] });
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
-});
-
-after(async () => {
-  await browser?.close();
-  await server?.remove();
-});
-
-afterEach(async () => {
-  await context?.close();
-});
-
-async function signIn(who, path, options = {}) {
-  context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", ...options });
-  context.setDefaultTimeout(30000);
-  page = await context.newPage();
-  problems = [];
-  page.on("console", message => {
-    if (message.type() === "error" && !/status of 4\d\d/.test(message.text()))
-      problems.push(message.text());
-  });
-  page.on("pageerror", error => problems.push(String(error)));
-  await page.goto(server.address + path);
-  const zh = options.locale === "zh-CN";
-  await page.getByLabel(zh ? "用户名" : "User name").fill(who.name);
-  await page.getByLabel(zh ? "密码" : "Password").fill(who.password);
-  await page.getByRole("button", { name: zh ? "登录" : "Sign in", exact: true }).click();
-  await page.getByRole("navigation").waitFor();
-}
-
-const create = body => call(server, "POST", "/api/v2/marketplace/items", { protocol: jobOf("from-template", "echo it ran"), ...body });
+const create = body => call("POST", "/api/v2/marketplace/items", { protocol: jobOf("from-template", "echo it ran"), ...body });
 const heading = name => page.getByRole("heading", { name, level: 1, exact: true }).waitFor();
-
-async function checkAccess(what) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
-  assert.deepEqual(violations.map(one => `${what}: ${one.id}: ${one.nodes.map(node => node.html.slice(0, 160)).join(" | ")}`), []);
-}
 
 test("templates are found by text, category and tag, and used", async () => {
   const { id } = await create({ name: "shared", summary: "Runs an echo", tags: ["speed"], categories: ["demo"] });
@@ -72,10 +31,9 @@ test("templates are found by text, category and tag, and used", async () => {
   await page.getByRole("link", { name: "Use", exact: true }).click();
   await page.getByRole("textbox", { name: "Job YAML" }).getByText("it ran").waitFor();
   await page.getByRole("button", { name: "Submit job" }).click();
-  await page.getByRole("status").filter({ hasText: /^SUCCEEDED$/ }).waitFor();
-  const item = await call(server, "GET", `/api/v2/marketplace/items/${id}`);
+  await status("SUCCEEDED");
+  const item = await call("GET", `/api/v2/marketplace/items/${id}`);
   assert.deepEqual([item.useNumber, item.starNumber], [1, 1]);
-  assert.deepEqual(problems, []);
 });
 
 test("a template of OpenPAI opens the page Submit with its text", async () => {
@@ -103,13 +61,12 @@ test("descriptions of other users run nothing", async () => {
   assert.match(await text.innerText(), /<script>/); // as text
   assert.match(await page.title(), /^hostile/);
   await checkAccess("item");
-  assert.deepEqual(problems, []);
 });
 
 test("a template is made from a job, changed, shared and removed", async () => {
-  await call(server, "POST", "/api/v2/groups", { groupname: "team" });
+  await call("POST", "/api/v2/groups", { groupname: "team" });
   await signIn(ADMIN, "/marketplace");
-  await call(server, "POST", "/api/v2/jobs", jobOf("base", "echo base"));
+  await submit("base", "echo base");
   await page.getByRole("link", { name: "New template" }).click();
   await heading("New template");
   await page.getByLabel("From one of your jobs").selectOption("base");
@@ -136,7 +93,6 @@ test("a template is made from a job, changed, shared and removed", async () => {
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await heading("Marketplace");
-  assert.deepEqual(problems, []);
 });
 
 test("another user's private template is not found", async () => {
@@ -154,7 +110,7 @@ test("in Chinese, on a phone", async () => {
   await page.getByRole("heading", { name: "模板市场" }).waitFor();
   await page.getByRole("link", { name: "中文模板" }).click();
   await page.getByRole("link", { name: "使用", exact: true }).waitFor();
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await checkWidth();
   await checkAccess("phone");
   await page.screenshot({ path: "market_phone.png" });
 });

@@ -3,20 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
-import { after, before, test } from "node:test";
-import { now, open, signIn, useBrowser } from "./browser.mjs";
-import { ADMIN, call, jobOf, startServer, USER } from "./server.mjs";
+import { test } from "node:test";
+import { context, fillSignIn, open, page, see, server, signIn, submit, usePortal } from "./browser.mjs";
+import { ADMIN, jobOf, USER } from "./server.mjs";
 
-let server;
+usePortal();
 
-before(async () => {
-  server = await startServer(process.env.OPENPAI_PROGRAM);
-  await call(server, "POST", "/api/v2/users", { username: USER.name, password: USER.password, virtualCluster: ["default"] });
-});
-after(() => server?.remove());
-useBrowser();
-
-const see = (page, role, name) => page.getByRole(role, { name }).first().waitFor();
 const keyOf = page => page.evaluate(() => localStorage.getItem("openpai-session-key"));
 
 /** A program at another port of the server's host; `seen` has the headers that it gets. */
@@ -41,10 +33,10 @@ async function tryBoth(headers) {
 }
 
 test("the cookie that a job's page at another port gets is worth nothing", async () => {
-  const page = await signIn(server, USER);
+  await signIn(USER);
   const thief = await startThief();
   const forged = { Origin: server.address, "Sec-Fetch-Site": "same-origin" };
-  const tab = await now.context.newPage();
+  const tab = await context.newPage();
   await tab.goto(thief.address);
   const [{ cookie }] = thief.seen;
   assert.match(cookie, /openpai_session=/);
@@ -61,62 +53,59 @@ test("the cookie that a job's page at another port gets is worth nothing", async
 });
 
 test("a cookie that another port sets signs nobody in as somebody else", async () => {
-  const page = await signIn(server, USER);
+  await signIn(USER);
   const login = await fetch(`${server.address}/api/v2/authn/basic/login`, {
     method: "POST", headers: { "Content-Type": "application/json", Origin: server.address },
     body: JSON.stringify({ username: ADMIN.name, password: ADMIN.password, cookie: true }),
   });
   const thief = await startThief(`<script>document.cookie = ${JSON.stringify(login.headers.get("Set-Cookie").split(";")[0] + "; Path=/profile")}</script>`);
-  const tab = await now.context.newPage();
+  const tab = await context.newPage();
   await tab.goto(thief.address);
-  assert.equal((await now.context.cookies(`${server.address}/profile`)).length, 2);
+  assert.equal((await context.cookies(`${server.address}/profile`)).length, 2);
   await page.goto(`${server.address}/profile`);
-  await see(page, "heading", USER.name);
+  await see("heading", USER.name);
   thief.stop();
 });
 
 test("no script can read the cookie, and signing out ends the session", async () => {
-  const page = await signIn(server, USER);
-  const [cookie] = await now.context.cookies();
+  await signIn(USER);
+  const [cookie] = await context.cookies();
   assert.equal(cookie.httpOnly, true);
   assert.equal(cookie.sameSite, "Strict");
   assert.equal(await page.evaluate(() => document.cookie), "");
   const key = await keyOf(page);
   await page.reload();
-  await see(page, "navigation", "Menu");
+  await see("navigation", "Menu");
   await page.route("**/logout", route => route.fulfill({ status: 429, body: "{}" }));
   await page.getByRole("button", { name: "Sign out" }).click();
-  await see(page, "alert", ""); // the session still holds, so the page does not say that it has ended
-  await see(page, "navigation", "Menu");
+  await see("alert", ""); // the session still holds, so the page does not say that it has ended
+  await see("navigation", "Menu");
   await page.unroute("**/logout");
   await page.getByRole("button", { name: "Sign out" }).click();
-  await see(page, "button", "Sign in");
-  assert.deepEqual(await now.context.cookies(), []);
+  await see("button", "Sign in");
+  assert.deepEqual(await context.cookies(), []);
   assert.equal(await keyOf(page), null);
   assert.deepEqual(await tryBoth({ Cookie: `${cookie.name}=${cookie.value}`, "OpenPAI-Session-Key": key, Origin: server.address }), [401, 401]);
 });
 
 test("another tab that signs out, or in as somebody else, is heard", async () => {
-  const page = await signIn(server, USER, "/jobs");
-  const other = await now.context.newPage();
+  await signIn(USER, "/jobs");
+  const other = await context.newPage();
   await other.goto(server.address);
   await other.getByRole("button", { name: "Sign out" }).click();
-  await see(page, "button", "Sign in");
-  await other.getByLabel("User name").fill(ADMIN.name);
-  await other.getByLabel("Password").fill(ADMIN.password);
-  await other.getByRole("button", { name: "Sign in" }).click();
-  await see(page, "link", "Users");
+  await see("button", "Sign in");
+  await fillSignIn(ADMIN, other);
+  await see("link", "Users");
 });
 
 test("a session outlives the server and the browser's window", async () => {
-  await signIn(server, USER);
-  const state = await now.context.storageState();
-  await now.context.close();
-  const port = new URL(server.address).port;
+  await signIn(USER);
+  const state = await context.storageState();
+  await context.close();
   await server.stop();
-  Object.assign(server, await startServer(process.env.OPENPAI_PROGRAM, port, server.root));
-  const page = await open(server.address, { storageState: state });
-  await see(page, "navigation", "Menu");
+  await server.start();
+  await open("/", { storageState: state });
+  await see("navigation", "Menu");
 });
 
 /** A tar archive of one file. */
@@ -139,7 +128,7 @@ test("a file, a log and a job file are downloaded", async () => {
     method, headers: { Authorization: `Bearer ${token}`, "Content-Type": type }, body }).then(async answer => { const told = await answer.json(); assert.ok(answer.ok, JSON.stringify(told)); return told; });
   const { codeDir } = await send("PUT", "/api/v2/jobs/ada~downloads/code", "application/x-tar", archiveOf("kept.txt", "kept\n"));
   await send("POST", `/api/v2/jobs?codeDir=${encodeURIComponent(codeDir)}`, "text/yaml", jobOf("downloads", "echo told"));
-  const page = await signIn(server, USER, "/jobs/ada~downloads/files"); // no administrator, to whom the server does not tell the folder's path
+  await signIn(USER, "/jobs/ada~downloads/files"); // no administrator, to whom the server does not tell the folder's path
   for (const [tab, button, text] of [["Files", "kept.txt", /^kept$/m], ["Logs", "Download", /^told$/m], ["Config", "Download", /^name: downloads$/m]]) {
     await page.getByRole("tab", { name: tab }).click();
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
@@ -148,8 +137,8 @@ test("a file, a log and a job file are downloaded", async () => {
 });
 
 test("a job that was submitted without code has no folder, and says so", async () => {
-  const { name } = await call(server, "POST", "/api/v2/jobs", jobOf("bare", "true"));
-  const page = await signIn(server, ADMIN, `/jobs/${name}/files`);
+  const name = await submit("bare", "true");
+  await signIn(ADMIN, `/jobs/${name}/files`);
   await page.getByText("The job has no folder").waitFor();
   assert.equal(await page.getByRole("alert").count(), 0);
 });
