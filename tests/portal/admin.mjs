@@ -133,7 +133,7 @@ test("one's own account: mail, keys, tokens, storages, other clusters", async ()
   await page.getByLabel("Title").fill("laptop");
   await page.getByLabel("Public key").fill("no key");
   await button("Add key").click();
-  await page.getByText(/This is no public key/).waitFor();
+  await page.getByText(/This is not a public key/).waitFor();
   await page.getByLabel("Public key").fill("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMhGfStzpTSYSUN2Lhc0511qMeMkI/7IM0cvuRwn81se ada");
   await button("Add key").click();
   await see("rowheader", "laptop");
@@ -195,7 +195,7 @@ test("only administrators have these pages, also by their addresses", async () =
 test("administration in Chinese on a phone", async () => {
   await signIn(ADMIN, "/users", { viewport: { width: 390, height: 800 } });
   await page.getByRole("button", { name: "中文" }).click();
-  for (const [path, heading] of [["/users", "用户"], ["/users/groups", "用户组"], ["/users/register", "批量注册"], ["/users/storages", "存储"], ["/users/audit", "审计日志"],
+  for (const [path, heading] of [["/users", "用户"], ["/users/groups", "用户组"], ["/users/register", "批量添加用户"], ["/users/storages", "存储"], ["/users/audit", "审计日志"],
     ["/profile", "admin"], ["/virtual-clusters", "虚拟集群"], ["/time", "时间回溯与假设分析"]]) {
     await page.goto(server.address + path);
     await see("heading", heading);
