@@ -44,6 +44,11 @@ function tickOf(second: number, span: number): string {
     : date.toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit", ...span < 600 && { second: "2-digit" } });
 }
 
+/* Values without a neighbour, which no line shows: a busy machine has few samples, and a short job. */
+function alone(values: ArrayLike<number | null | undefined>): number[] {
+  return Array.from(values, (_, i) => i).filter(i => values[i] != null && values[i - 1] == null && values[i + 1] == null);
+}
+
 function optionsOf(group: Group, width: number, style: CSSStyleDeclaration): uPlot.Options {
   const dim = style.getPropertyValue("--dim"), line = style.getPropertyValue("--line");
   const axis = { stroke: dim, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
@@ -53,7 +58,7 @@ function optionsOf(group: Group, width: number, style: CSSStyleDeclaration): uPl
     axes: [{ ...axis, space: 90, values: (_plot, seconds) => seconds.map(second => tickOf(second, seconds.at(-1)! - seconds[0]!)) },
       { ...axis, size: 84, ...group.unit.startsWith("bytes") && { incrs: POWERS }, values: (_plot, values) => values.map(value => amount(value, group.unit)) }],
     series: [{}, ...group.lines.map((one, i) => ({
-      label: one.label, width: 1.5, spanGaps: false, stroke: style.getPropertyValue(COLOURS[i % COLOURS.length]!), points: { show: false },
+      label: one.label, width: 1.5, spanGaps: false, stroke: style.getPropertyValue(COLOURS[i % COLOURS.length]!), points: { show: true, size: 5, filter: (plot: uPlot, series: number) => alone(plot.data[series] ?? []) },
     }))],
   };
 }
