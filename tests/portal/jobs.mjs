@@ -8,7 +8,11 @@ import { ADMIN } from "./server.mjs";
 usePortal();
 
 const tab = name => page.getByRole("tab", { name }).click();
-const cells = row => row.getByRole("cell").allInnerTexts();
+
+async function cells(row) {
+  await row.waitFor();
+  return row.getByRole("cell").allInnerTexts();
+}
 
 /** Submits a job and waits until it is over. */
 async function run(name, command, change) {
@@ -72,10 +76,10 @@ test("two jobs are compared by outcome, meaning and text", async () => {
   await page.getByLabel(`Select ${bad}`).check();
   await page.getByRole("link", { name: "Compare" }).click();
   const row = name => page.getByRole("row", { name });
-  await row(/^State/).waitFor();
   assert.deepEqual((await cells(row(/^State/))).sort(), ["FAILED", "SUCCEEDED"]);
   assert.deepEqual((await cells(row(/^\/taskRoles\/main\/resourcePerInstance\/memoryMB/))).sort(), ["128", "64"]);
   const sides = page.getByRole("region", { name: "Config" }).locator("tr.differs");
+  await sides.nth(2).waitFor();
   assert.equal(await sides.count(), 3); // the name, the memory, the command
   await checkAccess("compare");
   await page.screenshot({ path: "compare.png", fullPage: true });
@@ -89,7 +93,9 @@ test("the timeline has the starts of all attempts, also as a table", async () =>
   await signIn(ADMIN, `/jobs/${name}/timeline`);
   await page.getByRole("img", { name: /^main\/0: .*: FAILED/ }).waitFor();
   await page.getByText("As a table").click();
-  const rows = await page.getByRole("region", { name: "As a table" }).locator("tbody tr").allInnerTexts();
+  const lines = page.getByRole("region", { name: "As a table" }).locator("tbody tr");
+  await lines.first().waitFor();
+  const rows = await lines.allInnerTexts();
   assert.ok(rows.some(row => /^0\s+main\/0\s+\w+: FAILED/.test(row)), rows.join("\n"));
   assert.ok(rows.some(row => /^1\s+main\/0\s+running: SUCCEEDED/.test(row)), rows.join("\n"));
   await checkAccess("timeline");
