@@ -102,7 +102,20 @@ void pai__alert_matchers_dispose(pai__alert_matchers *m)
   m->n = m->cap = 0;
 }
 
-/* Bounds and back-references could take unlimited time and memory. */
+/* Returns whether a group, or what is repeated already, is repeated: regcomp()
+ * copies it for each +, and those copies with the next one. */
+static bool repeats_group(const char *text)
+{
+  for (; *text != '\0'; text++)
+    if ((strchr("+*?", *text) != NULL && text[1] != '\0' &&
+         strchr("+*?", text[1]) != NULL) ||
+        (*text == ')' && (text[1] == '+' || text[1] == '*')))
+      return true;
+  return false;
+}
+
+/* Bounds, back-references and repeated groups could take unlimited time and
+ * memory. */
 static int compile(const pai_alloc *alloc, pai__alert_matcher *m,
                    pai_error **err)
 {
@@ -114,6 +127,12 @@ static int compile(const pai_alloc *alloc, pai__alert_matcher *m,
                     "the regular expression \"%s\" has { or a backslash",
                     m->value);
     pai__error_help(err, "write [.] for a dot, and repeat with * + or ?");
+    return PAI_EINVAL;
+  }
+  if (repeats_group(m->value)) {
+    (void)pai__fail(err, PAI_EINVAL,
+                    "the regular expression \"%s\" repeats a group", m->value);
+    pai__error_help(err, "repeat a character or a set, as in [a-z]+");
     return PAI_EINVAL;
   }
   (void)snprintf(whole, sizeof(whole), "^(%s)$", m->value);

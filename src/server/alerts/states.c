@@ -362,7 +362,8 @@ static bool is_kept(pai__alert_state *x, uint64_t look, pai_time now,
   if (x->ended == 0 && x->look != look) {
     if (x->alert.since > now)
       return false;
-    x->ended = x->alert.outside && x->until < now ? x->until : now;
+    /* until 0: its sender has said that it is over */
+    x->ended = x->until > 0 && x->until < now ? x->until : now;
   }
   return x->ended == 0 || (over <= PAI__ALERT_STATES_OVER &&
                            now - x->ended < PAI__ALERT_STATE_KEPT);

@@ -134,6 +134,8 @@ static const struct wrong {
   { "t{a=\"b}", "no second quote", 1, 5 },
   { "t{a=~\"(\"}", "no regular expression", 1, 3 },
   { "t{a=~\"x{1000}\"}", "has {", 1, 3 },
+  { "t{a=~\"((x+)+)+\"}", "repeats a group", 1, 3 },
+  { "t{a=~\"x++\"}", "repeats a group", 1, 3 },
   { "t > 5 for", "a time", 1, 10 },
   { "t > 5 for 5x", "a time", 1, 11 },
   { "rate(t)", "another sign", 1, 7 },

@@ -329,6 +329,35 @@ TEST(many_users_have_a_share)
   pai__alert_states_dispose(&a);
 }
 
+/* An Alertmanager says when an alert is over; then its place is free. */
+TEST(alerts_from_outside_end)
+{
+  pai__alert one = { .name = "x", .outside = true };
+  pai__alert_states a;
+
+  pai__alert_states_init(&a, &pai__libc_alloc);
+  assert_ok(pai__alert_states_receive(&a, &one, 100, 5));
+  pai__alert_states_begin(&a);
+  pai__alert_states_end(&a, 6);
+  assert_int_equal(a.list[0]->ended, 0);
+  assert_ok(pai__alert_states_receive(&a, &one, 0, 7)); /* it is resolved */
+  for (int look = 8; look <= 10; look++) {
+    pai__alert_states_begin(&a);
+    pai__alert_states_end(&a, look);
+    assert_int_equal(a.list[0]->ended, 8);
+    assert_int_equal(a.over, 1);
+  }
+  assert_ok(pai__alert_states_receive(&a, &one, 12, 11)); /* it is back */
+  assert_int_equal(a.n, 2);
+  for (int look = 13; look <= 15; look++) {
+    pai__alert_states_begin(&a);
+    pai__alert_states_end(&a, look);
+    assert_int_equal(a.list[1]->ended, 12); /* its time is over */
+  }
+  assert_true(pai__alert_states_have_room(&a, &one));
+  pai__alert_states_dispose(&a);
+}
+
 TEST_FAULTS(memory_may_lack)
 {
   static const char *const jobs[] = { "a", "b", NULL };
