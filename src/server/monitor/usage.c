@@ -111,15 +111,27 @@ static bool is_listed(const char *list, const char *word)
   return false;
 }
 
+/* Returns whether the caller may see what a job of this user held.  The job may
+ * be of an earlier user of that name. */
+static bool may_see(const pai__request *request,
+                    const pai__series_use_record *r, const char *user)
+{
+  const pai__caller *caller = &request->caller;
+  const char *owner = user;
+
+  if (!request->server->system || caller->admin)
+    return true;
+  if (caller->token)
+    owner = pai_accounts_owner(request->server->accounts, user, r->job);
+  return caller->owns && owner != NULL && strcmp(caller->name, owner) == 0;
+}
+
 static bool is_wanted(const adding_up *x, const pai__series_use_record *r)
 {
-  const pai__caller *caller = &x->request->caller;
   const char *user = pai__series_use_user(r);
 
-  if (user[0] == '\0' || (x->request->server->system && !caller->admin &&
-                          (!caller->owns || strcmp(caller->name, user) != 0)))
-    return false;
-  return (x->users == NULL || is_listed(x->users, user)) &&
+  return user[0] != '\0' && may_see(x->request, r, user) &&
+         (x->users == NULL || is_listed(x->users, user)) &&
          (x->vcs == NULL || is_listed(x->vcs, pai__series_use_vc(r)));
 }
 

@@ -248,6 +248,27 @@ IN_SCENE(begin_sampled, the_latest_value_by_its_name)
 
 /* --- use ------------------------------------------------------------------ */
 
+static const char *use_of(scene *s, const char *user)
+{
+  return ask(s,
+             "GET /api/v2/usage HTTP/1.1\r\nHost: x\r\n"
+             "Authorization: Bearer %s\r\nConnection: close\r\n\r\n",
+             user);
+}
+
+IN_SCENE(begin_sampled, what_others_held_is_not_shown)
+{
+  s->server->system = true;
+  sample_until(s, BEGINNING + 61 * MINUTE);
+  expect(use_of(s, "alice"), 200, "\"users\":[{\"name\":\"alice\"");
+  expect(use_of(s, "bob"), 200, "\"users\":[]");
+  expect(use_of(s, "admin"), 200, "\"users\":[{\"name\":\"alice\"");
+  /* Of an earlier user of that name. */
+  s->platform.accounts.gone = true;
+  s->platform.accounts.gone_job = tasks[0].job;
+  expect(use_of(s, "alice"), 200, "\"users\":[]");
+}
+
 IN_SCENE(begin_sampled, hours_held_and_used)
 {
   const char *answer;
