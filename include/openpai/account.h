@@ -154,8 +154,8 @@ enum {
   PAI_SCOPE_READ = 1,   /**< read what its user may read */
   PAI_SCOPE_SUBMIT = 2, /**< submit jobs, and change the user's own jobs */
   PAI_SCOPE_ADMIN = 4,  /**< use administrator rights, if the user has them */
-  PAI_SCOPE_ALL = 7,    /**< these three */
-  PAI_SCOPE_ALERTS = 8  /**< send alerts, if the user is an administrator */
+  PAI_SCOPE_ALL = 7,    /**< these three: whatever the user may do */
+  PAI_SCOPE_ALERTS = 8  /**< only send alerts, as an administrator */
 };
 
 /** The scope "read", "submit", "admin" or "alerts"; 0: none.  @since 0.1 */
